@@ -106,8 +106,7 @@ def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Load
     """The stack with `charts.source: cache`, unless a simulation asks for another source.
 
     A real release is installed from the archive that was verified: Pulumi's Kubernetes provider would download the
-    chart
-    again, and compare the download with nothing.
+    chart again, and compare the download with nothing.
     """
     if is_simulated(environment) and environment.get(CHARTS_VARIABLE) != "cache":
         return loaded
@@ -198,7 +197,7 @@ def today() -> datetime.date:
 def engine_config() -> dict[str, Any]:
     """All settings of this stack in the engine's configuration, declared in Pulumi.yaml or not.
 
-    `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error.
-    The language host passes everything in PULUMI_CONFIG; the Automation API passes it in the runtime's own map.
+    `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error. The
+    language host passes everything in PULUMI_CONFIG; the Automation API passes it in the runtime's own map.
     """
     return of_project({**get_config_env(), **CONFIG.get()}, pulumi.get_project())

@@ -1,4 +1,4 @@
-"""Optional parts of the platform as data: what a part installs, and the pure functions that decide it."""
+"""Optional parts of the platform as data: what a part installs, and the pure functions that decide about it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 GPU_OPERATOR = "gpu-operator"
-"""Name in `Part.needs` of the GPU Operator, which is no part: every stack has it."""
+"""Name by which `Part.needs` refers to the GPU Operator, which is not an optional part: every stack has it."""
 CHART_VERSION = "{version}"
-"""Text in `Part.chart_images` that stands for the version of the chart."""
+"""Placeholder in `Part.chart_images` for the version of the chart."""
 Stage = Literal["cluster", "gpus", "services"]
 Planned = tuple["PartPlan | None", list[Fault]]
 
@@ -29,20 +29,20 @@ class ReleasePlan:
     """A Helm release of a part."""
 
     key: str
-    """Last word of its resource's name, below the name of the part's component."""
+    """Last word of the release's resource name, after the name of the part's component."""
     name: str
     """Name of the release in Helm."""
     namespaces: tuple[str, ...]
-    """Namespaces of the release: its own, then others that it works in. All of them exist before it."""
+    """Namespaces that must exist before the release: first the release's own, then others in which it works."""
     chart: Chart
     values: Mapping[str, Any]
     needs: tuple[str, ...] = ()
-    """Keys of the part's releases that exist before it and are deleted after it."""
+    """Keys of the part's releases that are installed before this release and deleted after it."""
     skip_await: bool = False
-    """True where something other than Helm waits for its Pods, such as the GPU gate."""
+    """True where something other than Helm waits for the release's Pods, such as the GPU gate."""
     timeout_seconds: int = 600
     objects: tuple[Mapping[str, Any], ...] = ()
-    """Objects of kinds that it brings, which come after it."""
+    """Objects of kinds that the release brings, declared after it."""
 
     @property
     def namespace(self) -> str:
@@ -51,14 +51,14 @@ class ReleasePlan:
 
 @dataclass(frozen=True)
 class SecretPlan:
-    """A Secret in the cluster with values of the stack's secrets."""
+    """A Kubernetes Secret with values of the stack's secrets."""
 
     key: str
-    """Last word of its resource's name."""
+    """Last word of the Secret's resource name."""
     namespace: str
     name: str
     data: Mapping[str, str]
-    """The stack's secret for each key."""
+    """Name of the stack's secret, by the key in the Kubernetes Secret."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class PartPlan:
 
     releases: tuple[ReleasePlan, ...]
     before: tuple[Mapping[str, Any], ...] = ()
-    """Objects that exist before the releases, such as policies."""
+    """Objects that are created before the releases, such as policies."""
     secrets: tuple[SecretPlan, ...] = ()
-    """Secrets that exist before the releases."""
+    """Secrets that are created before the releases."""
     after: tuple[Mapping[str, Any], ...] = ()
-    """Objects of kinds that the releases bring."""
+    """Objects of kinds that the releases bring, declared after all releases."""
 
     def release(self, key: str) -> ReleasePlan:
         """The release with a key. Raises KeyError where there is none."""
@@ -100,57 +100,72 @@ def _no_secrets(_settings: Settings) -> Iterable[tuple[Path, str]]:
 
 @dataclass(frozen=True)
 class Part:
-    """An optional part: its names, and functions of a stack's settings. The program derives everything else from it."""
+    """An optional part: its names, and functions of a stack's settings.
+
+    The program derives everything else from these.
+    """
 
     name: str
-    """Name of its folder in `parts/`."""
+    """Name of the part's folder in `parts/`."""
     title: str
     """The software in a few words, for pages and messages."""
     setting: Path
-    """The setting that installs it."""
+    """The setting that installs the part."""
     resource_type: str
-    """Type of its component resource."""
+    """Pulumi type of the part's component resource."""
     resource_name: str
-    """Last words of its component's name. Both are part of every URN below it: neither ever changes."""
+    """Last words of the component's resource name.
+
+    Type and name are part of every URN below the component, so neither may ever change.
+    """
     owned: Mapping[str, Mapping[str, str]]
-    """Keys by chart that its values file may not set, with what to change instead."""
+    """Keys that the part's values files may not set, by chart, each with what to change instead."""
     wanted: Callable[[Settings], bool]
-    """Returns True for a stack that installs the part."""
+    """Function that returns True for a stack that installs the part."""
     plan: Callable[[Settings, FilePath], Planned]
-    """Returns the plan of the part, and the faults of its values files in a folder; the plan is None for a stack
-    without it."""
+    """Function that returns the plan of the part, and the faults of its values files in a folder.
+
+    The plan is None for a stack without the part.
+    """
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    """Committed stacks, each with settings that install it: what tests and recordings of all parts deploy."""
+    """Committed stacks, each with additional settings that install the part: the tests and recordings of all parts use
+    them.
+    """
     stage: Stage = "gpus"
-    """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO."""
+    """Time at which the part is declared.
+
+    `cluster`: before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO.
+    """
     needs: tuple[str, ...] = ()
-    """Names of parts, or `GPU_OPERATOR`, whose releases exist before its own where a stack has both."""
+    """Names of parts, or `GPU_OPERATOR`, whose releases are installed before this part's where a stack has both."""
     offers_gpus: bool = False
     """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
-    """True where its namespaces always deny traffic that no policy names."""
+    """True where the part's namespaces always deny traffic that no policy allows."""
     node_policies: Callable[[Settings], Iterable[Mapping[str, Any]]] = field(default=_no_policies)
-    """Admission policies about nodes, with their bindings, which exist before the GPU stack."""
+    """Admission policies about nodes, with their bindings, which must exist before the GPU stack."""
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
-    """Rules about its settings, on every kind of cluster."""
+    """Rules about the part's settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
-    """Rules about its settings where the stack creates its cluster."""
+    """Rules about the part's settings where the stack creates its cluster."""
     existing_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
-    """Rules about its settings on a cluster that exists already."""
+    """Rules about the part's settings on an existing cluster."""
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
-    """Images that the program itself names for it, with their registries, and the setting that each follows from."""
+    """Images, with their registries, that the program itself names for the part, and the setting from which each
+    follows.
+    """
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Images that Pods of its charts can have, by chart, where the program names them all; `CHART_VERSION` in a tag."""
+    """Images of the charts' Pods, by chart, where the program knows all of them; a tag may contain `CHART_VERSION`."""
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Images without a tag of one version, and the reason."""
+    """Images whose tag does not stand for one version, each with the reason."""
     exporters: Callable[[Settings], tuple[Exporter, ...]] = field(default=_no_exporters)
-    """Exporters that are scraped in a stack that has the part."""
+    """Exporters to scrape in a stack that has the part."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)
-    """Settings that need one of the stack's secrets, and the secret's name."""
+    """Settings that need a secret of the stack, each with the secret's name."""
 
     @property
     def charts(self) -> tuple[str, ...]:
-        """Names of its charts."""
+        """Names of the part's charts."""
         return tuple(self.owned)
 
     @cached_property

@@ -20,11 +20,14 @@ NAMES = (
     "slurm",
     "in_cluster_data",
 )
-"""Names of their folders, each with a module `part.py` whose constant `PART` describes it."""
+"""Names of the parts' folders. Each has a module `part.py` whose constant `PART` describes the part."""
 
 
 def listed_part(name: str) -> Part | None:
-    """The part of a folder; None where there is none. `physical_ai.planning.part_files` reports what is missing."""
+    """Part in a folder of `parts/`; None where there is none.
+
+    `physical_ai.planning.part_files` reports what is missing.
+    """
     if not (FOLDER / name / "part.py").is_file():
         return None
     part = getattr(import_module(f"parts.{name}.part"), "PART", None)

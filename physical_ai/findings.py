@@ -1,4 +1,4 @@
-"""The result of a rule: one type of finding, one scale of severity, for every rule in the project.
+"""The result of a rule: one type of finding and one scale of severity for all rules of the project.
 
 >>> found = Finding(Severity.WARNING, "size-retired", "sku", "It no longer deploys.")
 >>> found.severity.at_least(Severity.ERROR)
@@ -18,44 +18,44 @@ class Severity(StrEnum):
     """Severity of a finding, least severe first."""
 
     OK = "ok"
-    """Checked, without a problem."""
+    """Checked without a problem."""
     INFO = "info"
     UNKNOWN = "unknown"
-    """Could not be checked."""
+    """Not checked, because that was not possible."""
     WARNING = "warning"
     ERROR = "error"
 
     @property
     def rank(self) -> int:
-        """Position on the scale, from 0; for sorting."""
+        """Position on the scale of severities, from 0, for sorting."""
         return list(type(self)).index(self)
 
     def at_least(self, least: Severity) -> bool:
-        """True where this is as severe as `least`, or more."""
+        """True where this severity is at least as severe as `least`."""
         return self.rank >= least.rank
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's result for one subject."""
+    """Result of one rule for one subject."""
 
     severity: Severity
     rule: str
     """Name of the rule; empty for a syntax or type error, which needs no explanation."""
     where: str
-    """The subject: a setting's path, a property path, a key, a quota, a part of the stack."""
+    """Subject of the finding: a setting's path, a property path, a key, a quota, a part of the stack."""
     problem: str
     fix: str | None = None
-    """Instruction that fixes it."""
+    """Instruction that fixes the problem; None where there is none."""
     source: str | None = None
-    """The basis of the rule: a document, an issue, a data file, a service's answer."""
+    """Basis of the rule: a document, an issue, a data file, a service's answer."""
 
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
 
     def document(self) -> dict[str, Any]:
-        """The keys that a finding has in every JSON document; each command adds its own."""
+        """Keys and values that a finding has in every JSON document; each command adds its own keys."""
         return {
             "severity": self.severity.value,
             "rule": self.rule,
@@ -66,7 +66,7 @@ class Finding:
 
 
 def any_at_least(findings: Iterable[Finding], least: Severity) -> bool:
-    """True where one of the findings is as severe as `least`, or more."""
+    """True where one of the findings is at least as severe as `least`."""
     return any(finding.severity.at_least(least) for finding in findings)
 
 

@@ -1,4 +1,4 @@
-"""Reading decoded JSON and YAML."""
+"""Reading of decoded JSON and YAML."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, TypeGuard, cast
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """A decoded mapping that is only read; its keys have been checked to be text when it was read."""
+    """True for a mapping in decoded data, which is only read; its keys were checked to be text when the data was
+    read.
+    """
     return isinstance(value, (dict, Mapping))  # dict comes first: the check against Mapping takes ten times as long
 
 
 def at(value: Any, path: str, default: Any = None) -> Any:
-    """The value at a dotted path; `default` if any part of it is missing or null.
+    """Value at a dotted path; `default` if any part of the path is missing or null.
 
     >>> at({"spec": {"replicas": 2}}, "spec.replicas"), at({"spec": None}, "spec.replicas", 1)
     (2, 1)
@@ -26,7 +28,9 @@ def at(value: Any, path: str, default: Any = None) -> Any:
 
 
 def parsed(text: Any) -> Any:
-    """The JSON in a text that somebody else wrote, as into a ConfigMap; None for anything that is none."""
+    """Decoded JSON of a text that somebody else wrote, for example into a ConfigMap; None for anything that is not
+    JSON.
+    """
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
@@ -34,7 +38,7 @@ def parsed(text: Any) -> Any:
 
 
 def mappings(value: Any) -> list[Mapping[str, Any]]:
-    """The mappings in a list; none where it is no list.
+    """The mappings in a list; an empty list where the value is no list.
 
     >>> mappings([{"a": 1}, 2]), mappings("a")
     ([{'a': 1}], [])

@@ -19,7 +19,7 @@ class KubernetesAccessArgs:
     """Inputs of `KubernetesAccess`.
 
     `after` are resources that must exist before anything is installed: the deployer's roles in the cluster, and nodes
-      to run on.
+    to run on.
     """
 
     resource_group_name: pulumi.Input[str]

@@ -15,8 +15,8 @@ class DataEndpoints:
     """Addresses and names by which a control plane reaches its data services, in Azure or in the cluster.
 
     Attributes:
-        storage: address of each container that Pods reach with an identity; empty where Secrets have the addresses
-            and keys of the storage.
+        storage: address of each container that Pods reach with an identity; empty where Secrets have the addresses and
+            keys of the storage.
         storage_account: id in Azure of the account that roles are assigned on; None without one.
         vault: key vault of the secrets; None where there is none.
         after: resources that must exist, and work, before the control plane starts.

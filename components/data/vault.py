@@ -24,8 +24,7 @@ class Vault(pulumi.ComponentResource):
     """Key vault whose secrets are readable by Azure RBAC. The component itself assigns no role.
 
     Azure keeps a deleted vault for days, and with it the vault's name, and azure-native never purges a vault. So a
-    vault
-    gets a fresh name each time it is created, and a destroyed stack can be deployed again at once.
+    vault gets a fresh name each time it is created, and a destroyed stack can be deployed again at once.
     """
 
     vault: keyvault.Vault

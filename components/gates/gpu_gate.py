@@ -47,8 +47,7 @@ class GpuGate(pulumi.ComponentResource):
     incomplete, the deployment ends with a warning instead.
 
     The gate waits within `apply`, because every deployment has to wait, also a deployment that changes no resource:
-    the
-    operations and hooks of a resource run only when the resource changes.
+    the operations and hooks of a resource run only when the resource changes.
 
     Attributes:
         gpus: result by pool: `{state, nodes, driverSource, gpus, closed}`. Unknown in a preview.

@@ -46,8 +46,7 @@ class OsmoGate(pulumi.ComponentResource):
 
     The gate acts within `apply`, because every deployment needs it, also a deployment that changes no resource. The
     engine deletes what a stack no longer has at the end of a deployment, after the program. So this is where workflows
-    can
-    still be deleted in order: their Pods carry a finalizer that only the agents remove.
+    can still be deleted in order: their Pods carry a finalizer that only the agents remove.
     """
 
     def __init__(self, name: str, args: OsmoGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -31,8 +31,7 @@ class GpuEvidence(pulumi.ComponentResource):
     """Two DaemonSets that record machines, the second with `nvidia-smi`, and a CronJob that removes old records.
 
     The policies that limit the program's rights are created before the rights, and both before the Pods. The engine
-    does
-    not wait for the Pods.
+    does not wait for the Pods.
     """
 
     def __init__(self, name: str, args: GpuEvidenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -55,8 +55,8 @@ def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool =
     Args:
         chart: The pinned chart.
         source: `repository`: the chart's address, by which a simulation finds the simulator's model of it. `cache`:
-            the
-            pulled archive, which was verified before any resource was declared; a real deployment installs no other.
+            the pulled archive, which was verified before any resource was declared; a real deployment installs no
+            other.
         skip_await: True where something else waits until the release works.
     """
     return {

@@ -36,8 +36,7 @@ class ClusterTarget:
         """Options of an object in the cluster.
 
         Where the cluster is the stack's own, the object is deleted with it, so that neither a destroy nor a
-        replacement of the
-        cluster needs its API server, or nodes for the hooks of releases.
+        replacement of the cluster needs its API server, or nodes for the hooks of releases.
         """
         return pulumi.ResourceOptions(
             parent=parent,

@@ -1,8 +1,8 @@
 """Check that an object has only the fields that its kind has.
 
 Pulumi's Kubernetes provider creates an object with a POST that is not strict: the API server drops a field that it
-does
-not know, and reports nothing. For kinds of Kubernetes itself the provider leaves the field out of later updates, too.
+does not know, and reports nothing. For kinds of Kubernetes itself the provider leaves the field out of later updates,
+too.
 """
 
 from __future__ import annotations

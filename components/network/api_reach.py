@@ -25,9 +25,8 @@ def keep_api_server(
 
     The nodes reach the API server from outside, through their gateway. Subnets are updated before the cluster, which
     depends on them, so the cluster has to accept the new address in advance. The hook asks Azure what the cluster
-    accepts,
-    not the state: an earlier run may have failed after it had changed the state of some resources. It runs in previews
-    too.
+    accepts, not the state: an earlier run may have failed after it had changed the state of some resources. It runs in
+    previews too.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:

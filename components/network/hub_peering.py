@@ -16,7 +16,7 @@ class HubPeeringArgs:
     """Inputs of `HubPeering`.
 
     `after` is the last resource that writes to the network before the peering; `provider` is for the hub's
-      subscription, None for the stack's.
+    subscription, None for the stack's.
     """
 
     names: Names

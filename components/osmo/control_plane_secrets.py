@@ -40,8 +40,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
 
     The MEK is never changed in place: with another key, nothing that the database holds encrypted could be read. Where
     there is a vault, the MEK is in it as well. A stack with the secret `osmoMek` uses that key instead of a generated
-    one,
-    for a cluster that is created again over a restored database.
+    one, for a cluster that is created again over a restored database.
 
     Attributes:
         objects: resources that must exist before the release.

@@ -51,8 +51,7 @@ class OsmoToken(pulumi.ComponentResource):
     expires soon or is refused.
 
     The engine waits until the Job has ended, so resources that depend on `job` find a token. Another rotation is
-    another
-    Job.
+    another Job.
     """
 
     job: kubernetes.batch.v1.Job

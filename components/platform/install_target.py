@@ -27,8 +27,7 @@ class InstallTarget:
 
     Attributes:
         target: access to the cluster. With `registry.only`, objects in it also wait for the policies that allow no
-            other
-            images.
+            other images.
         namespaces: the platform's namespaces by name.
     """
 

@@ -17,10 +17,8 @@ class Parent:
     """Options of components that a protected stack keeps.
 
     Components pass `protect` on to their children. Every such component has the option, although one would stop a
-    destroy:
-    the engine continues with the other resources after a refusal, and would drop those that are deleted with the
-    cluster
-    from the state without deleting them.
+    destroy: the engine continues with the other resources after a refusal, and would drop those that are deleted with
+    the cluster from the state without deleting them.
     """
     unprotected: pulumi.ResourceOptions
     """Options of components that a protected stack may delete too, such as gates, and roles, which are withdrawn."""

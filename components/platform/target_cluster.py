@@ -47,8 +47,7 @@ class AzureResources:
     Attributes:
         link: private endpoints; None in the mode public, where services have public endpoints.
         access: the provider for all resources in the cluster, usable once the roles on the cluster, the cpu pool and
-            the
-            source of images exist.
+            the source of images exist.
     """
 
     network: AzureNetwork

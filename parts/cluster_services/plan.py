@@ -84,8 +84,7 @@ def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
     """Values of Longhorn's chart that follow from settings.
 
     Longhorn's manager runs on every node, GPU nodes included: volumes are attached where their Pods run. Replicas are
-    on
-    labeled nodes only.
+    on labeled nodes only.
     """
     tolerations = [CONTROL_PLANE, *all_tolerations(settings)]
     return {

@@ -26,7 +26,7 @@ UNUSED = Rule("dra-unused", "docs/resource-claims.md")
 
 
 def check_claims(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about claims."""
+    """Findings of all rules about claims."""
     if not trust(("dra",), ("pools",)):
         return
     given = settings.dra

@@ -15,9 +15,9 @@ from physical_ai.settings.models.tree import Settings
 
 Json = dict[str, Any]
 ACCEPTANCE = OPERATOR_NAMESPACE
-"""Namespace in which the checks of acceptance run."""
+"""Namespace in which the acceptance checks run."""
 REQUEST = "gpu"
-"""Name of the one request of each claim."""
+"""Name of the single request in each claim."""
 QUOTA = "gpu-claims"
 _ATTRIBUTES = f"device.attributes['{DRIVER}']"
 _CAPACITY = f"device.capacity['{DRIVER}']"
@@ -25,16 +25,16 @@ _CAPACITY = f"device.capacity['{DRIVER}']"
 
 @dataclass(frozen=True)
 class ClaimObjects:
-    """Objects that are declared for claims."""
+    """Kubernetes objects that a stack needs for its claims."""
 
     classes: list[Json]
     namespaces: list[Json]
     claims: list[Json]
-    """Templates, claims and quotas in these namespaces."""
+    """Claim templates, claims and quotas in the namespaces of `namespaces`."""
 
 
 def claim_objects(settings: Settings) -> ClaimObjects:
-    """The objects of a stack; none without a pool whose GPUs are claimed."""
+    """Claim objects of a stack; all lists are empty in a stack without a pool whose GPUs are claimed."""
     if not facts.claim_pools(settings):
         return ClaimObjects([], [], [])
     classes = [_class(gpu, device.product_name) for gpu, device in facts.claim_gpus(settings).items()]
@@ -48,7 +48,7 @@ def claim_objects(settings: Settings) -> ClaimObjects:
 
 
 def check_claim(gpus: int) -> str:
-    """The template by which a check of acceptance gets GPUs of its node, of whichever kind they are.
+    """Name of the claim template by which an acceptance check gets GPUs of its node, of whichever kind they are.
 
     >>> check_claim(8)
     'gpu-acceptance-8'
@@ -57,7 +57,7 @@ def check_claim(gpus: int) -> str:
 
 
 def _of_checks(settings: Settings) -> list[Json]:
-    """A template for one GPU, and one for all of a node of each pool."""
+    """Claim templates of the acceptance checks: one for a single GPU, and one for all GPUs of a node of each pool."""
     counts = {1, *(gpus_per_node(pool) for pool in facts.claim_pools(settings).values() if knows_gpu(pool))}
     return [_claim(ACCEPTANCE, check_claim(count), GpuClaim(gpus=count)) for count in sorted(counts)]
 
@@ -96,7 +96,7 @@ def _claim(namespace: str, name: str, claim: GpuClaim) -> Json:
 
 
 def claimed_devices(claim: GpuClaim) -> Json:
-    """`devices` of a claim."""
+    """Value of the field `devices` of a claim."""
     exactly: Json = {
         "deviceClassName": facts.device_class(claim.gpu or facts.ANY),
         "allocationMode": "ExactCount",
@@ -114,7 +114,7 @@ def claimed_devices(claim: GpuClaim) -> Json:
 
 
 def selectors(claim: GpuClaim) -> list[str]:
-    """CEL expressions, all of which a device has to meet.
+    """CEL expressions of a claim; a device has to meet all of them.
 
     >>> selectors(GpuClaim(memory_gb=80))
     ["device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80G')) >= 0"]
@@ -128,7 +128,11 @@ def selectors(claim: GpuClaim) -> list[str]:
 
 
 def _quota(settings: Settings, namespace: str, given: ClaimNamespace) -> list[Json]:
-    """GPUs by device class. A class that is not named could otherwise give what the named ones refuse."""
+    """Quotas of a namespace: the number of GPUs by device class.
+
+    Every class is listed, with 0 where the settings name no number: through an unlisted class, Pods could get the GPUs
+    that the others limit.
+    """
     if given.quota is None:
         return []
     named = {facts.device_class(gpu): given.quota.get(gpu, 0) for gpu in (facts.ANY, *facts.claim_gpus(settings))}

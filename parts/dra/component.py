@@ -9,7 +9,9 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 class DraDriver(ChartPart):
-    """The release, device classes and namespaces, and the claims, each after its class and its namespace."""
+    """The DRA driver's release, the device classes and namespaces, and the claims, each after its class and
+    namespace.
+    """
 
     def after(self) -> None:
         plan, target = self.args.plan, self.args.target

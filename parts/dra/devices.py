@@ -13,7 +13,7 @@ FILE = "parts/dra/claim_devices.yaml"
 
 
 class ClaimDevice(Row):
-    """A GPU as the driver describes it."""
+    """A GPU as the DRA driver describes it in ResourceSlices."""
 
     model: Text
     product_name: Text
@@ -26,7 +26,7 @@ class ClaimDevice(Row):
 
 @lru_cache(maxsize=1)
 def claim_devices() -> dict[str, ClaimDevice]:
-    """The GPUs by model, as the VM sizes name it."""
+    """GPUs as the DRA driver describes them, by the model's name in the VM sizes."""
     found: dict[str, ClaimDevice] = {}
     for data in read_rows(PARTS.parent / FILE):
         item = row(ClaimDevice, data, f"{FILE}: {data.get('model')}")

@@ -17,23 +17,23 @@ from physical_ai.settings.models.tree import Settings
 
 CLASS_DOMAIN = "gpu.physical-ai"
 ANY = "any"
-"""Kind of GPU in quotas for claims of the chart's class, which names no kind."""
+"""Kind of GPU in quotas that stands for the chart's own class, whose claims name no kind of GPU."""
 GB = 10**9
 
 
 def claim_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose GPUs Pods get by claims."""
+    """The pools whose GPUs are given to Pods by claims."""
     return {name: pool for name, pool in settings.pools.items() if pool.uses_claims}
 
 
 def device_of(pool: Pool) -> ClaimDevice | None:
-    """A GPU of the pool as the driver describes it; None where the catalogue does not know."""
+    """A GPU of the pool as the DRA driver describes it; None where the catalogue does not know it."""
     gpu = machine(pool.sku).gpu if knows_gpu(pool) else None
     return claim_devices().get(gpu.model) if gpu is not None else None
 
 
 def claim_gpus(settings: Settings) -> dict[str, ClaimDevice]:
-    """The kinds of GPU that claims may name, under the name of OSMO's platforms: `{"h100": …}`."""
+    """Kinds of GPU that claims may name, by the name that OSMO's platforms use: `{"h100": …}`."""
     found: dict[str, ClaimDevice] = {}
     for pool in claim_pools(settings).values():
         gpu, device = machine(pool.sku).gpu if knows_gpu(pool) else None, device_of(pool)
@@ -43,7 +43,7 @@ def claim_gpus(settings: Settings) -> dict[str, ClaimDevice]:
 
 
 def device_class(gpu: str) -> str:
-    """The DeviceClass of a kind of GPU.
+    """Name of the DeviceClass for a kind of GPU.
 
     >>> device_class("h100")
     'h100.gpu.physical-ai'
@@ -52,7 +52,7 @@ def device_class(gpu: str) -> str:
 
 
 def all_claims(settings: Settings) -> dict[str, GpuClaim]:
-    """The claims of each namespace: a whole GPU of each kind, and those of the settings."""
+    """Claims that each namespace gets, by name: one for a whole GPU of each kind, and the claims of the settings."""
     whole = {gpu: GpuClaim(gpu=gpu) for gpu in claim_gpus(settings)}
     return {**whole, **settings.dra.claims}
 
@@ -72,7 +72,7 @@ def gpus_for(settings: Settings, claim: GpuClaim) -> dict[str, ClaimDevice]:
 
 
 def driver_roots(settings: Settings) -> Mapping[str, str]:
-    """Folder of the driver on each pool's nodes."""
+    """Folder of the NVIDIA driver on the nodes of each pool."""
     return {name: driver_facts(pool).root for name, pool in claim_pools(settings).items()}
 
 
@@ -85,7 +85,7 @@ Sharing = Literal["timeSlicing", "mps", "mig"]
 
 
 def plugin_sharing(pool: Pool) -> list[Sharing]:
-    """Kinds of sharing in the pool's settings, which only the device plugin reads."""
+    """Kinds of GPU sharing in the pool's settings; only the device plugin reads these settings."""
     kinds: dict[Sharing, object] = {
         "timeSlicing": pool.sharing.time_slicing,
         "mps": pool.sharing.mps,

@@ -20,7 +20,7 @@ TimeSlice = Literal["Default", "Short", "Medium", "Long"]
 
 
 class GpuClaim(Model):
-    """Request for GPUs by a claim. Every condition has to hold for each of its GPUs."""
+    """Request for GPUs by a claim. Each of the GPUs has to meet every condition."""
 
     gpus: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="GPUs of one node.")
     gpu: str | None = Field(
@@ -44,7 +44,7 @@ class GpuClaim(Model):
 
 
 class ClaimNamespace(Model):
-    """A namespace that the program creates, with the stack's claims in it."""
+    """Namespace that the program creates, with the stack's claims in it."""
 
     quota: dict[str, Annotated[int, Field(ge=0, le=10000)]] | None = Field(
         default=None,

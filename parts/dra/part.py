@@ -18,7 +18,7 @@ PART = Part(
     owned={CHART: OWNED},
     wanted=lambda settings: bool(claim_pools(settings)),
     plan=dra_plan,
-    # Node Feature Discovery, which labels the nodes that the chart selects.
+    # It brings Node Feature Discovery, which labels the nodes that the chart selects.
     needs=(GPU_OPERATOR,),
     offers_gpus=True,
     node_policies=claimed_node_policies,

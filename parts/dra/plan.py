@@ -21,7 +21,7 @@ from physical_ai.settings.models.tree import Settings
 
 FILE = f"dra/{names.CHART}-values.yaml"
 RELEASE = "release"
-"""Key of its one release."""
+"""Key of the plan's only release."""
 OWNED = {
     "gpuResourcesEnabledOverride": "pools.<pool>.allocation",
     "resources": "pools.<pool>.allocation",
@@ -32,18 +32,20 @@ OWNED = {
     "kubeletPlugin.nodeSelector": "pools.<pool>.allocation",
     "kubeletPlugin.tolerations": "pools.<pool>.taints",
 }
-"""Keys that the file may not set, with the setting to change instead."""
+"""Keys that the values file may not set, each with the setting to change instead."""
 
 
 @dataclass(frozen=True)
 class DraPlan(PartPlan):
-    """Plan for pools with `allocation: dra`: the release, and the objects of claims, which do not wait for it."""
+    """Plan for pools with `allocation: dra`: the release, and the objects for claims, which do not wait for the
+    release.
+    """
 
     objects: ClaimObjects = field(kw_only=True)
 
 
 def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[Fault]]:
-    """The plan of a stack, and the faults of the values file; None without a pool of `allocation: dra`."""
+    """Plan of a stack, and the faults of the values file; the plan is None without a pool with `allocation: dra`."""
     if not claim_pools(settings):
         return None, []
     pinned = newest_chart(names.CHART)
@@ -54,17 +56,17 @@ def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[F
         namespaces=(OPERATOR_NAMESPACE,),
         chart=pinned,
         values=values,
-        # Its Pods wait for the nodes' driver: the gate of the GPUs waits for both, and says why.
+        # The driver's Pods wait for the nodes' NVIDIA driver: the GPU gate waits for both, and says why.
         skip_await=True,
     )
     return DraPlan((release,), objects=claim_objects(settings)), faults
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """The values that follow from settings alone."""
+    """Chart values that follow from settings alone."""
     pools = claim_pools(settings)
     values: dict[str, Any] = {
-        # Without it the chart refuses to offer GPUs: it cannot know that these nodes have no device plugin.
+        # Without this override the chart refuses to offer GPUs: it cannot know that these nodes have no device plugin.
         "gpuResourcesEnabledOverride": True,
         # ComputeDomains are for NVLink between nodes, which no size here has; their conversion needs a webhook.
         "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
@@ -83,6 +85,8 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 
 
 def claimed_node_policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policy and its binding; nothing without such a pool, or where Kubernetes cannot change nodes by a policy."""
+    """Admission policy that keeps the device plugin off nodes with claimed GPUs, and its binding; empty without such a
+    pool, or where the Kubernetes version has no policies that change nodes.
+    """
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
     return manifests.load_of("dra", "claimed-nodes.yaml") if claim_pools(settings) and minor >= MUTATION_MINOR else []

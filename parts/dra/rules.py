@@ -38,7 +38,10 @@ ROOT = Rule("dra-driver-root", "kubernetes-sigs/dra-driver-nvidia-gpu values.yam
 
 
 def check_dra(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about pools whose GPUs are claimed; those about the claims: `claim_rules`."""
+    """Findings of all rules about pools whose GPUs are claimed.
+
+    `claim_rules` has the rules about the claims themselves.
+    """
     pools = {
         name: pool
         for name, pool in facts.claim_pools(settings).items()
@@ -137,7 +140,7 @@ def _release(name: str, settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _others(name: str, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Parts of the platform that ask for GPUs by nvidia.com/gpu."""
+    """Errors of other parts of the platform that ask for the pool's GPUs by nvidia.com/gpu."""
     platform: Path = ("osmo", "platforms", name)
     if name in settings.osmo.platforms and trust(platform):
         problem = (
@@ -148,7 +151,9 @@ def _others(name: str, settings: Settings, trust: Trust) -> Iterator[SettingFind
 
 
 def _roots(pools: dict[str, Pool], settings: Settings) -> Iterator[SettingFinding]:
-    """One release of the DRA driver looks for the NVIDIA driver in one place on all nodes."""
+    """Errors of pools whose NVIDIA driver is in different folders: one release of the DRA driver looks in one folder
+    on all nodes.
+    """
     roots = {name: root for name, root in facts.driver_roots(settings).items() if name in pools}
     first = next(iter(roots), None)
     for name, root in roots.items():

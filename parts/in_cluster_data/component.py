@@ -33,16 +33,18 @@ KEY_ID_LENGTH, KEY_LENGTH = 20, 40
 
 
 class InClusterData(ChartPart):
-    """Database, cache and storage in `osmo-control-plane`.
+    """OSMO's database, cache and storage in the namespace `osmo-control-plane`.
 
     Attributes:
-        endpoints: for the control plane, which comes after the Pods.
+        endpoints: addresses for the control plane, which is declared after the services' Pods.
     """
 
     endpoints: DataEndpoints
 
     def before(self) -> list[pulumi.Resource]:
-        """Everything: there is no release."""
+        """Declares all objects of the data services, and returns an empty list: the part has no release that could
+        wait for them.
+        """
         name, plan, target = self.name, self._plan, self.args.target
         space = self.namespaces(CONTROL_NAMESPACE)
         given, objects = plan.settings, plan.objects
@@ -86,16 +88,17 @@ class InClusterData(ChartPart):
         return VolumeSnapshots(f"{self.name}-snapshots", args, pulumi.ResourceOptions(parent=self))
 
     def _random(self, what: str, length: int = PASSWORD_LENGTH) -> pulumi.Output[str]:
-        """A text of the present generation."""
+        """A random text of the present key generation, such as a password."""
         return generated_password(f"{self.name}-{what}-{{}}", length, self._plan.settings.key_generation, self._kept())
 
     def _kept(self) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, protect=True if self._plan.protected else None)
 
     def _storage_keys(self) -> list[pulumi.Resource]:
-        """A key for each bucket: for the server, and with the address for OSMO.
+        """Declares the Secrets with a key for each bucket: one Secret for the server, and one per bucket, with the
+        address, for OSMO.
 
-        OSMO gives tasks the key of the bucket `data`, which opens no other one.
+        OSMO gives tasks the key of the bucket `data`, which opens no other bucket.
         """
         ids = {bucket: self._random(f"{bucket}-key-id", KEY_ID_LENGTH) for bucket in BUCKETS}
         keys = {bucket: self._random(f"{bucket}-key", KEY_LENGTH) for bucket in BUCKETS}
@@ -119,7 +122,11 @@ class InClusterData(ChartPart):
         )
 
     def _claim(self, claim: Mapping[str, Any], after: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        """A volume. Another class or source would make another claim, and the data would be lost: Pulumi refuses."""
+        """Declares a PersistentVolumeClaim.
+
+        Pulumi refuses to replace it: a claim with another class or source would be a new volume, and the data would be
+        lost.
+        """
         options = self.options([*self.namespaces(CONTROL_NAMESPACE), *after])
         if self._plan.protected:
             options.protect = True
@@ -139,7 +146,9 @@ class VolumeSnapshotsArgs:
 
 
 class VolumeSnapshots(pulumi.ComponentResource):
-    """A VolumeSnapshotClass, unless the settings name one, and the CronJob with its rights and its program."""
+    """The snapshots of the volumes: a VolumeSnapshotClass, unless the settings name one, and the CronJob with its
+    rights and program.
+    """
 
     def __init__(self, name: str, args: VolumeSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:VolumeSnapshots", name, {}, opts)

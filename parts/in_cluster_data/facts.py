@@ -16,7 +16,10 @@ BUCKETS: Mapping[str, str] = {"data": "workflow_data", "logs": "workflow_log", "
 
 @dataclass(frozen=True)
 class Volume:
-    """A claim of a service. `snapshot` is what its content is made of; None for an empty one."""
+    """A PersistentVolumeClaim of a service.
+
+    `snapshot` is the snapshot from which it is restored; None for an empty volume.
+    """
 
     service: str
     name: str
@@ -29,7 +32,9 @@ class Volume:
 
 
 def in_cluster(settings: Settings) -> InCluster | None:
-    """The settings, in a stack whose control plane has its data services in the cluster; None in all others."""
+    """Settings of data services in the cluster; None in a stack without a control plane, or whose data services are
+    elsewhere.
+    """
     given = settings.data_services
     if given is None or not given.is_in_cluster or not settings.osmo.installs_service:
         return None
@@ -46,7 +51,7 @@ def host(service: str) -> str:
 
 
 def storage_url() -> str:
-    """Address of the S3 gateway. The network policies are what keeps others from it: it has no certificate."""
+    """Address of the S3 gateway. It has no certificate: only network policies keep other Pods from it."""
     return f"http://{host(STORAGE)}:{PORTS[STORAGE]}"
 
 
@@ -56,7 +61,10 @@ def credential_secret(bucket: str) -> str:
 
 
 def volumes(given: InCluster) -> tuple[Volume, ...]:
-    """All claims of a stack: the first of each service, and those of restored snapshots. The last is in use."""
+    """All claims of a stack: the first one of each service, and those of restored snapshots.
+
+    The last claim of a service is in use.
+    """
     sizes = {
         POSTGRES: given.postgres.storage_gb,
         CACHE: given.cache.storage_gb,

@@ -61,7 +61,7 @@ class InClusterStorage(Model):
 
 
 class Snapshots(Model):
-    """Snapshots of the volumes, which the cluster takes automatically."""
+    """Settings of the volumes' snapshots, which the cluster takes on a schedule."""
 
     enabled: bool = Field(default=True, description="Take snapshots; the cluster needs a CSI driver that can.")
     class_name: StorageClassName | None = Field(

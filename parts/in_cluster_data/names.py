@@ -5,35 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 POSTGRES, CACHE, STORAGE = "osmo-postgres", "osmo-cache", "osmo-storage"
-"""Names of the objects of each service. The name of a volume from a restored snapshot also has the snapshot's time."""
+"""Names of the services, and of their objects.
+
+The name of a volume from a restored snapshot also has the snapshot's time.
+"""
 SERVICES = (POSTGRES, STORAGE, CACHE)
-"""Services in the order of their snapshots: objects that a row of the database names are in a later snapshot of the
-storage."""
+"""Services in the order of their snapshots: the storage comes after the database, so that its snapshot contains every
+object that a row of the database refers to.
+"""
 PORTS: Mapping[str, int] = {POSTGRES: 5432, CACHE: 6379, STORAGE: 8333}
 IMAGES: Mapping[str, str] = {POSTGRES: "library/postgres", CACHE: "valkey/valkey", STORAGE: "chrislusf/seaweedfs"}
-"""Names in physical_ai/catalog/data/images.yaml."""
+"""Names of the images in physical_ai/catalog/data/images.yaml."""
 REGISTRY = "docker.io"
-"""Registry to which their publishers push the images."""
+"""Registry to which the publishers of the images push them."""
 
 LABEL = "physical-ai/data-service"
-"""Label of the Pods; its value is the service's name."""
+"""Label of the services' Pods; its value is the service's name."""
 REGION = "us-east-1"
-"""S3 clients have to name one; SeaweedFS accepts every region."""
+"""Region that S3 clients have to name; SeaweedFS accepts every one."""
 
 CONFIG_FILE, IDENTITIES_FILE = "valkey.conf", "identities.json"
 CREDENTIAL_FILE = "cred.yaml"
-"""File of a Secret whose content OSMO puts in the place of `secretName` (NVIDIA/OSMO deployments/upgrades,
-6_2_to_6_3_upgrade.md; src/service/core/config/configmap_loader.py)."""
+"""Key in a Secret whose content OSMO uses where the configuration says `secretName` (NVIDIA/OSMO deployments/upgrades,
+6_2_to_6_3_upgrade.md; src/service/core/config/configmap_loader.py).
+"""
 PATH_STYLE = {"name": "AWS_S3_FORCE_PATH_STYLE", "value": "true"}
-"""Buckets are part of the path: `BUCKET.host` would not resolve (NVIDIA/OSMO src/lib/data/storage/backends/s3.py)."""
+"""Environment variable that makes S3 clients put the bucket into the path: `BUCKET.host` would not resolve
+(NVIDIA/OSMO src/lib/data/storage/backends/s3.py).
+"""
 
 AKS_DRIVER = "disk.csi.azure.com"
 SNAPSHOT_CLASS = "physical-ai-data"
-"""The VolumeSnapshotClass that the program creates: AKS has the driver and the controller, and no class (AKS docs,
-azure-disk-csi, "Volume snapshots")."""
+"""Name of the VolumeSnapshotClass that the program creates: AKS has the driver and the controller, but no class (AKS
+docs, azure-disk-csi, "Volume snapshots").
+"""
 SNAPSHOT_API = "snapshot.storage.k8s.io"
 SNAPSHOT_VERSION = "v1"
 
 AKS_DISK_CLASSES = frozenset({"default", "managed", "managed-csi", "managed-csi-premium", "managed-premium"})
 AKS_FILE_CLASSES = frozenset({"azurefile", "azurefile-csi", "azurefile-csi-premium", "azurefile-premium"})
-"""Classes that AKS creates (AKS docs, concepts-storage, "Storage classes"; recalled, not opened)."""
+"""StorageClasses of Azure Files that AKS creates (AKS docs, concepts-storage, "Storage classes"; from memory, page not
+opened).
+"""

@@ -1,4 +1,4 @@
-"""NetworkPolicies of data services in the cluster: what reaches them, and that nothing else does."""
+"""NetworkPolicies of data services in the cluster: which Pods reach them, and that no others do."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ PROCESSES = (
 
 
 def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The policies of the isolated namespaces, and those of the data services, which the others then leave out.
+    """Policies of the isolated namespaces and of the data services.
 
-    Policies add up: the one that opens the control plane's Pods to each other would open the database to all of them.
+    The former no longer select the data services' Pods.
+
+    NetworkPolicies add up: the one that opens the control plane's Pods to each other would open the database to all of
+    them.
     """
     own = manifests.load_of("in_cluster_data", "network.yaml")
     for policy in own:
@@ -43,7 +46,7 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
 
 
 def task_egress(settings: Settings) -> Iterable[dict[str, Any]]:
-    """The storage, where it is in the cluster."""
+    """Rule that lets tasks reach the storage, where it is in the cluster."""
     if in_cluster(settings) is not None:
         namespace = {"matchLabels": {"kubernetes.io/metadata.name": osmo.CONTROL_NAMESPACE}}
         pods = {"matchLabels": {LABEL: STORAGE}}

@@ -29,23 +29,26 @@ from physical_ai.settings.models.tree import Settings
 
 NAME = "in_cluster_data"
 GENERATION = "physical-ai/key-generation"
-"""Annotation of Pods that read passwords at their start: another generation starts them again."""
+"""Annotation of Pods that read passwords at their start: another key generation restarts them."""
 AGENT = "data_snapshots"
-"""Folder of the program that takes snapshots, in `agents/`, and its Python package."""
+"""Folder in `agents/`, and Python package, of the program that takes snapshots."""
 SNAPSHOTS = "data-snapshots"
 MEMORY_FOR_DATA = 3 / 4
 
 
 @dataclass(frozen=True)
 class InClusterObjects:
-    """Declared objects in this order; Secrets, which have random values, come before the Pods."""
+    """Objects of the data services, in the order in which they are declared.
+
+    Secrets have random values, so they are not here; they come before the Pods.
+    """
 
     account: Mapping[str, Any]
     services: Sequence[Mapping[str, Any]]
     claims: Sequence[Mapping[str, Any]]
     stateful_sets: Sequence[Mapping[str, Any]]
     snapshots: SnapshotObjects | None
-    """Objects that take snapshots; None where none are taken."""
+    """Objects that take snapshots; None where the settings disable snapshots."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,10 @@ class SnapshotObjects:
 
 @dataclass(frozen=True, kw_only=True)
 class InClusterPlan(PartPlan):
-    """Objects instead of releases; volumes and generated secrets refuse to be deleted where `protected` says so, beyond
-    the options of the component."""
+    """Plan with objects instead of releases.
+
+    With `protected`, volumes and generated secrets refuse deletion even where the component's options would allow it.
+    """
 
     settings: InCluster
     objects: InClusterObjects
@@ -69,7 +74,7 @@ class InClusterPlan(PartPlan):
 
 
 def in_cluster_plan(settings: Settings, _root: FilePath) -> Planned:
-    """The plan of a stack; None where its data services are elsewhere."""
+    """Plan of a stack, and no faults; the plan is None where the data services are elsewhere."""
     given, objects = in_cluster(settings), in_cluster_objects(settings)
     if given is None or objects is None:
         return None, []
@@ -117,7 +122,8 @@ def _sizes(given: InCluster) -> dict[str, InClusterPostgres | InClusterCache | I
 
 def _resources(size: InClusterPostgres | InClusterCache | InClusterStorage) -> dict[str, Any]:
     memory = f"{size.memory_gb}Gi"
-    # Without a limit of memory a query of one workflow could take the node's; unused CPU may be used.
+    # Without a memory limit, a single workflow's query could take all of the node's memory. There is no CPU limit:
+    # unused CPU may be used.
     return {"requests": {"cpu": f"{round(size.cpus * 1000)}m", "memory": memory}, "limits": {"memory": memory}}
 
 
@@ -163,15 +169,15 @@ def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
         "kind": "VolumeSnapshotClass",
         "metadata": {"name": names.SNAPSHOT_CLASS},
         "driver": names.AKS_DRIVER,
-        # A snapshot is deleted with its object, which is how old ones are.
+        # Old snapshots are deleted by deleting their VolumeSnapshot objects.
         "deletionPolicy": "Delete",
     }
     return SnapshotObjects(rights, config_map, cron_job, snapshot_class if own else None)
 
 
 def cache_config(given: InCluster, password: str) -> str:
-    """Valkey's configuration: a password, every change on the volume, and eviction of the least used of the expiring
-    keys first.
+    """Valkey's configuration file: a password, every change written to the volume, and eviction of expiring keys, the
+    least used first.
     """
     lines = {
         "bind": "* -::*",
@@ -187,10 +193,10 @@ def cache_config(given: InCluster, password: str) -> str:
 
 
 def identities(keys: Mapping[str, tuple[str, str]]) -> str:
-    """SeaweedFS' identities: for each bucket one, which may read and write this bucket and nothing else.
+    """SeaweedFS's configuration of identities: one for each bucket, which may read and write this bucket only.
 
     Args:
-        keys: Id and secret of the key by bucket.
+        keys: Id and secret of each bucket's key, by bucket.
     """
     rights = ("Read", "Write", "List", "Tagging")
     found = [
@@ -205,7 +211,7 @@ def identities(keys: Mapping[str, tuple[str, str]]) -> str:
 
 
 def credential(bucket: str, key_id: str, secret: str) -> str:
-    """Access to a bucket for OSMO, as the file of its Secret. JSON is YAML."""
+    """Content of the Secret with OSMO's access to a bucket. It is JSON, which is YAML too."""
     return json.dumps(
         {
             "endpoint": f"s3://{bucket}",

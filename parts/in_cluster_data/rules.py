@@ -18,7 +18,9 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 SETTING: Path = ("dataServices", "inCluster")
 _SOURCE: Path = ("dataServices", "source")
 CACHE_VOLUME_FACTOR = 4
-"""A log of changes grows to twice the data before it is written anew, which needs as much again beside it."""
+"""Least ratio of the cache's volume to its memory: the log of changes grows to twice the data before it is rewritten,
+and the new log needs as much again beside it.
+"""
 
 ONE_POD = Rule("data-one-pod", "docs/data-services.md#in-the-cluster")
 DISKS = Rule("data-disks", "AKS docs, concepts-storage; PostgreSQL docs, creating a database cluster, file systems")
@@ -27,7 +29,9 @@ REMOTE_STORAGE = Rule("remote-storage", "docs/data-services.md#in-the-cluster")
 
 
 def check_in_cluster(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about data services in the cluster; for managed services, that the section is not used."""
+    """Findings of all rules about data services in the cluster; with managed services, a warning where `inCluster` is
+    set without effect.
+    """
     given = settings.data_services
     if given is None or not trust(("dataServices",)):
         return
@@ -82,7 +86,7 @@ def _volumes(given: InCluster) -> Iterator[SettingFinding]:
 
 
 def _unused(given: DataServices) -> Iterator[SettingFinding]:
-    """Settings of managed services: what has no counterpart must not look as if it had."""
+    """Errors of settings of managed services, which have no counterpart in the cluster and would have no effect."""
     sections = {
         "postgres": given.postgres != Postgres(),
         "redis": given.redis != Redis(),

@@ -29,8 +29,8 @@ PASSWORD_LENGTH = 32
 
 
 class KubePrometheus(ChartPart):
-    """The release, Alertmanager's configuration before it, the rules after it, and dashboards, which Grafana's sidecar
-    loads. It is not reachable from outside of the namespace.
+    """The release, with Alertmanager's configuration before it, and the rules and dashboards after it; Grafana's
+    sidecar loads the dashboards. The Pods cannot be reached from outside of the namespace.
     """
 
     def before(self) -> list[pulumi.Resource]:
@@ -71,14 +71,17 @@ class KubePrometheus(ChartPart):
         )
 
     def _grafana_login(self) -> kubernetes.core.v1.Secret:
-        """A password that is generated once, and then kept in the state, encrypted."""
+        """Declares the Secret of Grafana's administrator.
+
+        Its password is generated once, and then kept, encrypted, in the state.
+        """
         password = RandomPassword(
             f"{self.name}-grafana-password", length=PASSWORD_LENGTH, opts=pulumi.ResourceOptions(parent=self)
         )
         options = self.options(self.namespaces(NAMESPACE))
         # Stacks of earlier versions have a password that is nowhere but in the Secret: it stays until the Secret is
-        # deleted. The plugin keeps `stringData` as `data`, so one of the two alone would ignore nothing, or empty the
-        # Secret.
+        # deleted. Pulumi's Kubernetes provider keeps `stringData` as `data`, so one of the two alone would ignore
+        # nothing, or empty the Secret.
         options.ignore_changes = ["data", "stringData"]
         return kubernetes.core.v1.Secret(
             f"{self.name}-grafana-login",
@@ -89,7 +92,7 @@ class KubePrometheus(ChartPart):
 
 
 def _alertmanager(settings: Settings, given: Secrets) -> pulumi.Output[str]:
-    """The configuration as YAML. Secret as soon as a receiver has one."""
+    """Alertmanager's configuration as YAML. The output is secret where a receiver has a secret."""
     names = sorted({name for _, name in alert_secrets(settings.monitoring)})
 
     def text(values: list[str]) -> str:

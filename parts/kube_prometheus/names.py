@@ -8,7 +8,9 @@ NAMESPACE = "monitoring"
 
 ALERTMANAGER_SECRET = "alertmanager-config"  # noqa: S105 - a name
 ALERTMANAGER_KEY = "alertmanager.yaml"
-"""The key that the operator reads (prometheus-operator docs, alerting)."""
+"""Key of the configuration in Alertmanager's Secret, as the Prometheus operator reads it (prometheus-operator docs,
+alerting).
+"""
 GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - a name
 GRAFANA_USER_KEY, GRAFANA_PASSWORD_KEY = "admin-user", "admin-password"
 """Keys of the Secret that Grafana's administrator logs in with (grafana/helm-charts values.yaml, admin)."""

@@ -10,11 +10,11 @@ from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.models.tree import Settings
 
 INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
-"""The chart's node exporter. On Azure one of AKS is scraped already."""
+"""The chart's node exporter, on nodes with InfiniBand. On Azure it exists beside AKS's own node exporter."""
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
-    """The exporter of nodes with InfiniBand, in a stack that has any."""
+    """Node exporter for InfiniBand, in a stack that has nodes with InfiniBand; else none."""
     return (INFINIBAND,) if any(map(has_infiniband, settings.pools.values())) else ()
 
 
@@ -27,7 +27,7 @@ PART = Part(
     owned={CHART: OWNED},
     wanted=is_wanted,
     plan=kube_prometheus_plan,
-    # Monitors are declared after it, since this release brings their kinds.
+    # Monitors are declared after Prometheus, since its release brings their kinds.
     stage="cluster",
     exporters=exporters,
 )

@@ -35,7 +35,7 @@ FILE = f"{NAME}/{CHART}-values.yaml"
 TIMEOUT_SECONDS = 900
 DEFAULT_RETENTION_DAYS = 15
 NOBODY = "nobody"
-"""The receiver of alerts that no other one is for."""
+"""Name of the receiver of alerts that are for no other receiver; it sends nothing."""
 OWNED = {
     "prometheus.enabled": "monitoring.metrics",
     "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
@@ -53,7 +53,7 @@ OWNED = {
     "prometheus-node-exporter": "nothing: it runs on pools whose VM size has InfiniBand",
     "kube-state-metrics": "nothing: physical_ai/settings/facts/telemetry.py has the labels that are exported",
 }
-"""Keys that the file may not set, with the setting to change instead."""
+"""Keys that the values file may not set, each with the setting to change instead."""
 
 
 def is_wanted(settings: Settings) -> bool:
@@ -62,7 +62,7 @@ def is_wanted(settings: Settings) -> bool:
 
 
 def kube_prometheus_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of its file of values; None with another back end."""
+    """Plan of a stack, and the faults of the values file; the plan is None where metrics go elsewhere."""
     if not is_wanted(settings):
         return None, []
     pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
@@ -79,7 +79,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def rules(settings: Settings) -> Mapping[str, Any]:
-    """The PrometheusRule with all rules."""
+    """Manifest of the PrometheusRule with all rules."""
     return prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
 
 
@@ -95,7 +95,7 @@ def _values(settings: Settings) -> dict[str, Any]:
                 "retention": f"{retention}d",
                 "scrapeInterval": f"{monitoring.scrape_interval_seconds}s",
                 **here,
-                # Otherwise only objects with this release's label are read.
+                # Otherwise Prometheus reads only monitors with this release's label.
                 "podMonitorSelectorNilUsesHelmValues": False,
                 "ruleSelectorNilUsesHelmValues": False,
                 "serviceMonitorSelectorNilUsesHelmValues": False,
@@ -112,7 +112,7 @@ def _values(settings: Settings) -> dict[str, Any]:
         },
         "grafana": {
             "enabled": monitoring.grafana.enabled,
-            # The chart's default password is the same everywhere.
+            # Its default password is the same in every installation.
             "admin": {
                 "existingSecret": GRAFANA_SECRET,
                 "userKey": GRAFANA_USER_KEY,
@@ -133,9 +133,11 @@ def _values(settings: Settings) -> dict[str, Any]:
 
 
 def _node_exporter(settings: Settings) -> dict[str, Any]:
-    """Reads the ports of nodes with InfiniBand, and nothing else; elsewhere no alert needs it.
+    """Values of the node exporter: it runs on nodes with InfiniBand only, since no alert needs it elsewhere, and reads
+    only their ports.
 
-    It mounts the host's /sys, so it runs beside the other exporters, where Pod Security allows that.
+    The exporter mounts the host's /sys, so it is in the namespace of the other exporters, where Pod Security allows
+    that.
     """
     pools = [name for name, pool in settings.pools.items() if has_infiniband(pool)]
     if not pools:
@@ -159,14 +161,16 @@ def _node_exporter(settings: Settings) -> dict[str, Any]:
 
 
 def _allowed(labels: str) -> list[str]:
-    """The list as kube-state-metrics has it: one entry for each kind of object."""
+    """The list of allowed labels in the form of kube-state-metrics: one entry for each kind of object."""
     return [f"{each}]" for each in labels.removesuffix("]").split("],")]
 
 
 def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Alertmanager's configuration. Each receiver gets the severities that it asks for; others are not sent.
+    """Alertmanager's configuration.
 
-    Raises KeyError for a secret that is missing, which is checked before.
+    Each receiver gets the severities that it asks for; alerts of other severities are not sent.
+
+    Raises KeyError for a missing secret; callers have checked before that all of them exist.
     """
     found: dict[str, Any] = {
         "route": {

@@ -1,4 +1,4 @@
-"""NVIDIA's Network Operator, the policy that says what it installs, and the networks of Pods."""
+"""Component of the Network Operator, the NicClusterPolicy that says what it installs, and the networks of Pods."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from parts.network_operator.plan import RELEASE
 
 
 class NetworkOperator(ChartPart):
-    """The release, the policy, and the networks of Pods; each is deleted before what it needs."""
+    """The release, the NicClusterPolicy and the networks of Pods; a destroy deletes them in the reverse order."""
 
     def after(self) -> None:
-        """The policy, then the networks.
+        """Declares the NicClusterPolicy, then the networks.
 
-        The policy's controller brings the kind IPPool. The Kubernetes provider tries again while a kind is not there
-        yet (pulumi/pulumi-kubernetes provider/pkg/await/await.go, Creation).
+        The policy's controller brings the kind IPPool. Pulumi's Kubernetes provider repeats the creation while a kind
+        does not exist yet (pulumi/pulumi-kubernetes provider/pkg/await/await.go, Creation).
         """
         given, *networks = self.args.plan.after
         spec = given["spec"]

@@ -11,7 +11,7 @@ from parts.network_operator.network_model import NetworkName, PodNetwork
 from physical_ai.settings.models.base import Model
 
 NetworkOperatorVersion = Literal["v25.7.0", "v26.7.0"]
-"""The pinned releases, each with the OFED driver that it was tested with (`OFED_DRIVERS`)."""
+"""Pinned releases of the operator. `OFED_DRIVERS` has the OFED driver that each was tested with."""
 
 
 class NetworkOperator(Model):

@@ -16,8 +16,9 @@ NAMESPACE = "network-operator"
 API_VERSION = "mellanox.com/v1alpha1"
 KIND = "NicClusterPolicy"
 POLICY = "nic-cluster-policy"
-"""The only name that the operator follows; it ignores a policy with another one (Mellanox/network-operator
-controllers/nicclusterpolicy_controller.go)."""
+"""Name of the NicClusterPolicy: the operator ignores a policy of any other name (Mellanox/network-operator
+controllers/nicclusterpolicy_controller.go).
+"""
 
 OFED_DRIVERS: dict[str, str] = {
     "v25.7.0": "doca3.1.0-25.07-0.9.7.0-0",
@@ -26,28 +27,39 @@ OFED_DRIVERS: dict[str, str] = {
 """The DOCA-OFED driver that each pinned release was tested with (NVIDIA Network Operator docs, example of a
 NicClusterPolicy in 25.7.0, container images of 26.7.0)."""
 OFED_BLACKLIST = {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf"}
-"""Keeps the node's own modules from winning a race with those of the driver container (Azure/aks-rdma-infiniband
-configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52)."""
+"""Environment variable of the driver container that keeps the node's own modules from being loaded before the
+container's (Azure/aks-rdma-infiniband configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52).
+"""
 
 NETWORK_KIND = "MacvlanNetwork"
 POOL_API_VERSION, POOL_KIND = "nv-ipam.nvidia.com/v1alpha1", "IPPool"
-"""Kind of nv-ipam, which the operator brings once a policy names nv-ipam (manifests/state-nv-ipam-cni)."""
+"""API version and kind of nv-ipam's address pools.
+
+The operator brings the kind once a policy names nv-ipam (manifests/state-nv-ipam-cni).
+"""
 NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
-"""Annotation of a Pod: the networks on which Multus gives it an interface, with commas between."""
+"""Annotation of a Pod with the networks, separated by commas, on which Multus gives the Pod an interface."""
 
 VENDOR = "15b3"
-"""PCI vendor of NVIDIA's network cards."""
+"""PCI vendor id of NVIDIA's network cards."""
 NIC_LABEL = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
-"""Node Feature Discovery sets it. On Azure also on nodes whose accelerated networking is a virtual function of such a
-card, so the policy names its pools besides."""
+"""Label that Node Feature Discovery sets on nodes with such a card.
+
+On Azure that includes nodes whose accelerated networking is a virtual function of such a card, so the policy also
+names its pools.
+"""
 DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
-"""The operator sets it: `false` once a node's OFED driver works, or where it installs none."""
+"""Label that the operator sets on nodes: `false` once a node's OFED driver works, or where the operator installs
+none.
+"""
 
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE, VF_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib", f"{RESOURCE_PREFIX}/ib"
-"""Names of Azure/aks-rdma-infiniband: every Pod sees all adapters, or each has adapters of its own."""
+"""Resources that Pods request, as Azure/aks-rdma-infiniband names them: with the first, every Pod sees all adapters;
+with the second, each Pod has adapters of its own.
+"""
 SHARED_PODS = 63
-"""Pods on a node that share its adapters at most (`rdmaHcaMax` of Azure/aks-rdma-infiniband)."""
+"""Largest number of Pods on a node that share its adapters (`rdmaHcaMax` of Azure/aks-rdma-infiniband)."""
 
 Component = Literal[
     "k8s-rdma-shared-dev-plugin", "sriov-network-device-plugin", "multus-cni", "plugins", "nvidia-k8s-ipam"
@@ -58,15 +70,18 @@ FEATURE = ("Microsoft.ContainerService", "AKSInfinibandSupport")
 """Feature of a subscription, with which AKS creates the nodes of a pool on one InfiniBand fabric (AKS docs,
 use-ndv5-gpu; Azure/aks-rdma-infiniband getting-started)."""
 MOST_NODES = 100
-"""Largest number of nodes of a scale set in one placement group, the unit that shares a fabric (Azure docs,
-virtual-machine-scale-sets placement groups)."""
+"""Largest number of nodes of a scale set in one placement group, within which nodes share a fabric (Azure docs,
+virtual-machine-scale-sets placement groups).
+"""
 
 
 def component_image(release: str, component: Component) -> dict[str, str]:
-    """Fields of a NicClusterPolicy that name a component's image: all have the operator's release as their tag."""
+    """Fields of a NicClusterPolicy that name a component's image: the tag of every image is the operator's release."""
     return {"repository": _REGISTRY, "image": component, "version": f"network-operator-{release}"}
 
 
 def ofed_image(release: str) -> dict[str, str]:
-    """Repository, image and version of the OFED driver. The operator appends the node's system to the tag."""
+    """Repository, image and version of the OFED driver. The operator appends the node's operating system to the
+    tag.
+    """
     return {"repository": _REGISTRY, "image": "doca-driver", "version": OFED_DRIVERS[release]}

@@ -1,4 +1,4 @@
-"""Settings of networks that give Pods a further interface, such as one for each rail."""
+"""Settings of networks that give Pods an additional interface, such as one for each rail."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ NetworkName = Annotated[
     str,
     written(r"^[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?$", "the name of a network: lower-case letters, digits and hyphens"),
 ]
-"""Name of an IPPool, a MacvlanNetwork and its NetworkAttachmentDefinition."""
+"""Name of an IPPool, a MacvlanNetwork and the MacvlanNetwork's NetworkAttachmentDefinition."""
 InterfaceName = Annotated[
     str,
     written(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$", "the name of an interface: at most 15 characters, like ens2f0np0"),
 ]
-"""Longest name of an interface in Linux: 15 characters (include/uapi/linux/if.h, IFNAMSIZ)."""
+"""Name of a network interface: at most 15 characters in Linux (include/uapi/linux/if.h, IFNAMSIZ)."""
 
 
 class PodNetwork(Model):
-    """One network: an interface of the hosts, and the addresses that Pods get on it."""
+    """A network of Pods: the hosts' interface, and the addresses that Pods get on it."""
 
     interface: InterfaceName = Field(description="Interface of the hosts that Pods share, as the hosts call it.")
     subnet: Cidr = Field(description="Addresses of Pods on this network, apart from those that devices on it have.")

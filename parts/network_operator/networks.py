@@ -1,4 +1,4 @@
-"""The objects that give Pods a further interface: addresses by nv-ipam, and networks by the Network Operator."""
+"""Objects that give Pods an additional interface: addresses by nv-ipam, and networks by the Network Operator."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from physical_ai.settings.models.tree import Settings
 
 
 def address_pools(settings: Settings, operator: NetworkOperator) -> dict[str, dict[str, Any]]:
-    """Specs of IPPools by name. Each node of the named pools, and no other, gets a block of the subnet."""
+    """Specs of IPPools, by name. Only nodes of the named pools get a block of the subnet."""
     return {name: _addresses(settings, network) for name, network in operator.networks.items()}
 
 
 def macvlan_networks(operator: NetworkOperator) -> dict[str, dict[str, Any]]:
-    """Specs of MacvlanNetworks by name; the operator makes a NetworkAttachmentDefinition of each."""
+    """Specs of MacvlanNetworks, by name; the operator makes a NetworkAttachmentDefinition from each."""
     return {name: _network(name, network) for name, network in operator.networks.items()}
 
 
 def pools_of(settings: Settings, network: PodNetwork) -> list[str]:
-    """The GPU pools whose nodes have the network's interface; names that the stack lacks are left out."""
+    """Names of the GPU pools whose nodes have the network's interface; pools that the stack does not have are left
+    out.
+    """
     return [name for name in network.pools or settings.pools if name in settings.pools]
 
 
@@ -35,13 +37,13 @@ def _addresses(settings: Settings, network: PodNetwork) -> dict[str, Any]:
         "subnet": str(network.subnet),
         "perNodeBlockSize": network.addresses_per_node,
         **({"gateway": str(network.gateway)} if network.gateway is not None else {}),
-        # Without a selector each node of the cluster would take a block, the system pool's as well.
+        # Without a selector every node of the cluster would take a block, the system pool's nodes as well.
         "nodeSelector": {"nodeSelectorTerms": terms},
     }
 
 
 def _network(name: str, network: PodNetwork) -> dict[str, Any]:
-    # The operator removes all spaces of it before it writes it into the CNI's configuration.
+    # Without spaces: the operator removes all of them before it writes the text into the CNI's configuration.
     ipam = json.dumps({"type": "nv-ipam", "poolName": name}, separators=(",", ":"))
     return {
         "networkNamespace": network.namespace,

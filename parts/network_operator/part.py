@@ -16,7 +16,7 @@ PART = Part(
     owned={names.CHART: OWNED},
     wanted=lambda settings: settings.network_operator is not None,
     plan=network_operator_plan,
-    # The GPU Operator brings Node Feature Discovery, of whose kinds the chart creates a rule.
+    # The GPU Operator brings Node Feature Discovery; the chart creates an object of its kind NodeFeatureRule.
     needs=(GPU_OPERATOR,),
     rules=(check_pod_networks,),
 )

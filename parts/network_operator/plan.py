@@ -21,7 +21,7 @@ from physical_ai.settings.models.tree import Settings
 
 FILE = f"network_operator/{names.CHART}-values.yaml"
 RELEASE = "release"
-"""Key of its one release."""
+"""Key of the plan's only release."""
 _OTHER = "nothing: the policy uses adapters as the node has them"
 OWNED = {
     # Two instances of Node Feature Discovery label the same nodes, and each removes the other's labels
@@ -31,13 +31,13 @@ OWNED = {
     "maintenanceOperator": _OTHER,
     "operator.nodeSelector": "cpuPool",
 }
-"""Keys that the file may not set, with what to change instead."""
+"""Keys that the values file may not set, each with what to change instead."""
 
 
 def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of the values file; None without `networkOperator`.
+    """Plan of a stack, and the faults of the values file; the plan is None without `networkOperator`.
 
-    After the release come its policy, and then the addresses and networks of Pods.
+    After the release come the NicClusterPolicy, and then the addresses and networks of Pods.
     """
     operator = settings.network_operator
     if operator is None:
@@ -68,7 +68,7 @@ def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """The values that follow from settings alone."""
+    """Chart values that follow from settings alone."""
     return {
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": False},
@@ -78,10 +78,10 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 
 
 def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]:
-    """Spec of the operator's policy: drivers and device plugins on the pools with a fabric and on no other nodes.
+    """Spec of the NicClusterPolicy: drivers and device plugins on pools with a fabric and on no other nodes.
 
-    The label of network cards alone would take in every node with accelerated networking, whose only network the driver
-    container would restart.
+    The label of network cards alone would select every node with accelerated networking too, and the driver container
+    would restart the only network of such a node.
     """
     pools = fabric_pools(settings)
     spec: dict[str, Any] = {
@@ -113,7 +113,7 @@ def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]
 
 def _on_pools(pools: Mapping[str, Pool]) -> dict[str, Any]:
     expressions: list[dict[str, Any]] = [{"key": names.NIC_LABEL, "operator": "In", "values": ["true"]}]
-    # All nodes of a cluster name their pool in the same label.
+    # A pool's nodes may carry its name in several labels; all nodes of a cluster use the same ones.
     for label in sorted({key for name, pool in pools.items() for key in pool_selector(name, pool)}):
         expressions.insert(0, {"key": label, "operator": "In", "values": list(pools)})
     return {
@@ -122,8 +122,11 @@ def _on_pools(pools: Mapping[str, Pool]) -> dict[str, Any]:
 
 
 def _ofed(release: str) -> dict[str, Any]:
-    """One node at a time gets another driver, and only once its GPU Pods have gone by themselves: a drain by force, as
-    the operator's examples have it, would end training."""
+    """Section of the OFED driver.
+
+    One node at a time gets another driver, and only once its GPU Pods have ended by themselves: the forced drain of
+    the operator's examples would end training.
+    """
     return {
         **names.ofed_image(release),
         "env": [dict(names.OFED_BLACKLIST)],
@@ -147,7 +150,8 @@ def _functions() -> dict[str, Any]:
 
 
 def _selectors() -> dict[str, Any]:
-    """Selectors of InfiniBand devices. They leave out the adapter for accelerated networking, an Ethernet device of the
-    same vendor.
+    """Selectors of InfiniBand devices.
+
+    They exclude the adapter for accelerated networking, an Ethernet device of the same vendor.
     """
     return {"vendors": [names.VENDOR], "linkTypes": ["infiniband"]}

@@ -1,4 +1,4 @@
-"""Rules about networks that give Pods a further interface."""
+"""Rules about networks that give Pods an additional interface."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINT_TO_POINT = 31
 
 
 def check_pod_networks(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about networks of Pods."""
+    """Findings of all rules about networks of Pods."""
     operator = settings.network_operator
     yield from _named(settings, operator, trust)
     if operator is None or not operator.networks or not trust(_OPERATOR):
@@ -46,7 +46,9 @@ def check_pod_networks(settings: Settings, trust: Trust) -> Iterator[SettingFind
 
 
 def _named(settings: Settings, operator: NetworkOperator | None, trust: Trust) -> Iterator[SettingFinding]:
-    """A task whose Pod names a network that does not exist never starts."""
+    """Errors of OSMO platforms that name a network which does not exist, or not on their pool: a task's Pod would
+    never start.
+    """
     known = operator.networks if operator is not None else {}
     for pool, platform in settings.osmo.platforms.items():
         path: Path = ("osmo", "platforms", pool, "networks")
@@ -81,8 +83,8 @@ def _pools(path: Path, network: PodNetwork, settings: Settings) -> Iterator[Sett
 
 
 def _addresses(path: Path, network: PodNetwork, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Checks addresses as nv-ipam divides a subnet: blocks of one size, between the subnet's own address and that of
-    broadcasts.
+    """Errors of a network's addresses. nv-ipam divides the subnet into blocks of one size, between the subnet's own
+    address and the broadcast address.
     """
     subnet, gateway = network.subnet, network.gateway
     if subnet.prefixlen >= POINT_TO_POINT:

@@ -1,4 +1,4 @@
-"""Policies by which the API server limits NVSentinel's rights, completed for a stack."""
+"""Admission policies by which the API server limits NVSentinel's rights, completed for a stack."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ONE_NODE, ONE_REPAIR = "nvsentinel-one-node", "nvsentinel-one-repair"
 
 
 def health_limits(settings: Settings) -> list[dict[str, Any]]:
-    """The admission policies with their bindings; none where NVSentinel is not installed.
+    """Admission policies with their bindings; empty where NVSentinel is not installed.
 
-    Limits of a pool have a binding for each, with the pool's own nodes or repairs as parameters: a policy sees one
-    object, and so cannot count.
+    A limit per pool has one binding for each pool, with the pool's nodes or repair records as parameters: a policy
+    sees one object at a time, and so cannot count.
     """
     if not health.reaches(settings, "detect"):
         return []
@@ -39,7 +39,7 @@ def health_limits(settings: Settings) -> list[dict[str, Any]]:
 
 def _of_pool(binding: dict[str, Any], name: str, pool: str) -> dict[str, Any]:
     of_pool = {"matchLabels": {SHORT_POOL_LABEL: pool}}
-    # A pool has the node itself at least, but not always a record of a repair.
+    # A pool always has at least the node itself, but not always a record of a repair.
     parameters = {
         ONE_NODE: {"selector": of_pool, "parameterNotFoundAction": "Deny"},
         ONE_REPAIR: {

@@ -14,13 +14,13 @@ from physical_ai.settings.models.tree import Settings
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """The setting that names the datastore's secret."""
+    """Setting and name of the datastore's secret, where NVSentinel acts on nodes."""
     if settings.health.datastore_secret is not None and health.reaches(settings, "taint"):
         yield ("health", "datastoreSecret"), settings.health.datastore_secret
 
 
 MONITORS = Exporter(NAMESPACE, {}, METRICS_PORT, METRICS_PORT, namespace=NAMESPACE, has_monitor=True)
-"""All of its Pods."""
+"""Exporter for the metrics of all of NVSentinel's Pods."""
 
 PART = Part(
     name="nvsentinel",
@@ -31,7 +31,7 @@ PART = Part(
     owned={CHART: OWNED},
     wanted=is_wanted,
     plan=nvsentinel_plan,
-    # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
+    # NVSentinel reads the GPU Operator's DCGM, and the kind of its PodMonitor is brought by Prometheus' release.
     needs=(GPU_OPERATOR, "kube_prometheus"),
     exporters=lambda _settings: (MONITORS,),
     secrets=secrets,

@@ -1,4 +1,4 @@
-"""NVSentinel: values of its chart for a health mode, and the rules for which nodes leave service, as data."""
+"""NVSentinel: values of its chart for a health mode, and the rules that say which nodes leave service."""
 
 from __future__ import annotations
 
@@ -38,8 +38,12 @@ RUNTIME_CLASS = "nvidia"
 """Name that the GPU Operator gives its runtime class (`operator.runtimeClass`)."""
 BREAKER_PERCENT = 25
 BREAKER_WINDOW = "1h"
-"""fault-quarantine keeps a bucket for each second of it, and moves all of them for each second that has passed: with a
-window of days, an event after a quiet day would take minutes. What holds beyond it: parts/nvsentinel/limits.yaml."""
+"""Window of fault-quarantine's circuit breaker.
+
+It keeps a bucket for each second of the window and moves all buckets for each second that has passed: with a window of
+days, an event after a quiet day would take minutes. parts/nvsentinel/limits.yaml has the limits that hold beyond the
+window.
+"""
 PLATFORM_NAMESPACES = (
     NAMESPACE,
     "kube-system",
@@ -50,7 +54,9 @@ PLATFORM_NAMESPACES = (
     osmo.OPERATOR_NAMESPACE,
     METRICS_NAMESPACE,
 )
-"""Namespaces whose Pods a drain leaves alone; with `slurm` also that of slurmd, which Slurm drains of its jobs."""
+"""Namespaces whose Pods a drain does not evict; with `slurm` also slurmd's namespace, since Slurm drains slurmd of its
+jobs.
+"""
 _BY_HAND = "nothing: nodes are repaired with `physai node replace`"
 OWNED = {
     "global.dryRun": "health.mode: detect",
@@ -83,16 +89,16 @@ OWNED = {
     "node-drainer.clientCertMountPath": "health.datastoreSecret",
     "node-drainer.partialDrainEnabled": "nothing: a drain is one of the whole node",
 }
-"""Keys that the file may not set, with the setting to change instead."""
+"""Keys that the values file may not set, each with the setting to change instead."""
 
 
 def is_wanted(settings: Settings) -> bool:
-    """True where NVSentinel is installed: for a health mode that is more than alerts."""
+    """True where NVSentinel is installed: in every health mode beyond alerts."""
     return health.reaches(settings, "detect")
 
 
 def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of its file of values; None in mode alert."""
+    """Plan of a stack, and the faults of the values file; the plan is None in the health mode `alert`."""
     if not is_wanted(settings):
         return None, []
     pinned = newest_chart(CHART)
@@ -109,7 +115,7 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def _secrets(settings: Settings) -> tuple[SecretPlan, ...]:
-    """The datastore's connection string; none where nothing acts."""
+    """Secret with the datastore's connection string; none where NVSentinel does not act on nodes."""
     name = settings.health.datastore_secret
     if name is None or not health.reaches(settings, "taint"):
         return ()
@@ -117,12 +123,12 @@ def _secrets(settings: Settings) -> tuple[SecretPlan, ...]:
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """The values that follow from settings alone."""
+    """Chart values that follow from settings alone."""
     drains, services = health.reaches(settings, "drain"), services_placement(settings)
     values: dict[str, Any] = {
         "global": {
             "dryRun": False,
-            # Modules that are not for detection are off by default, and are named here all the same.
+            # Modules that are not for detection are off by default; they are listed here to be explicit.
             "gpuHealthMonitor": {"enabled": True},
             "syslogHealthMonitor": {"enabled": True},
             "labeler": {"enabled": True},
@@ -142,7 +148,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         # The kind PodMonitor exists only where Prometheus runs in the cluster.
         "podMonitor": {"enabled": settings.monitoring.metrics == "kube-prometheus"},
         GPU_MONITOR: {"affinity": _not_on_vgpu()},
-        # Where no Pod brings the driver, the labeler sees none.
+        # The labeler looks for driver Pods, and finds none where no Pod brings the driver.
         "labeler": {
             "assumeDriverInstalled": any(
                 driver_facts(pool).root == HOST_ROOT for pool in gpu.nvidia_pools(settings).values()
@@ -156,7 +162,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         values["node-drainer"] = {
             "clientCertMountPath": "",
             "systemNamespaces": f"^({'|'.join(_left_alone(settings))})$",
-            # The other modes delete by force the Pods that do not end in time, whatever its disruption budget
+            # Other modes forcibly delete Pods that do not end in time, whatever their disruption budget
             # (node-drainer/pkg/informers, CheckIfAllPodsAreEvictedInImmediateMode, DeletePodsAfterTimeout).
             "userNamespaces": [{"name": "*", "mode": "AllowCompletion"}],
             "partialDrainEnabled": False,
@@ -187,7 +193,8 @@ def _quarantine(settings: Settings) -> dict[str, Any]:
             "circuitBreaker": {
                 "enabled": True,
                 "percentage": BREAKER_PERCENT,
-                # A percentage is of all GPU nodes, and rounds up: two of five nodes, which may be a whole pool.
+                # Not a percentage: that would be of all GPU nodes, rounded up, such as two of five nodes, which may be
+                # a whole pool.
                 "maxNodes": health.breaker_nodes(settings),
                 "duration": BREAKER_WINDOW,
             },
@@ -197,10 +204,10 @@ def _quarantine(settings: Settings) -> dict[str, Any]:
 
 
 def rule_sets() -> list[dict[str, Any]]:
-    """Rules of fault-quarantine: a node is cordoned for a fault for which its GPU has to be reset or replaced.
+    """Rules of fault-quarantine: a node is cordoned for a fault after which its GPU has to be reset or replaced.
 
-    The chart's own rules take any fatal event, and NVSentinel takes for fatal what it does not know: Xid 45, which
-    every killed job leaves, too.
+    The chart's own rules match any fatal event, and NVSentinel treats unknown events as fatal, such as Xid 45, which
+    every killed job leaves too.
     """
     codes = [code for code, item in dcgm_errors().items() if item.quarantine]
     xids = [str(code) for code in xids_of("node")]
@@ -211,7 +218,9 @@ def rule_sets() -> list[dict[str, Any]]:
 
 
 def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
-    """True where an event of a monitor matches a rule: the question that the expressions of `rule_sets` ask."""
+    """True where an event of a monitor would cordon the node: the same condition as in the expressions of
+    `rule_sets`.
+    """
     if agent == GPU_MONITOR:
         known = {code for code, item in dcgm_errors().items() if item.quarantine}
     else:
@@ -220,7 +229,7 @@ def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
 
 
 def _rule_set(name: str, agent: str, codes: list[str]) -> dict[str, Any]:
-    # Lists and texts are written alike in JSON and in CEL.
+    # Lists and strings have the same syntax in JSON and in CEL.
     event = (
         f'event.agent == "{agent}" && event.componentClass == "GPU" && event.isFatal == true'
         f" && event.errorCode.exists(code, code in {json.dumps(codes)})"
@@ -236,8 +245,8 @@ def _rule_set(name: str, agent: str, codes: list[str]) -> dict[str, Any]:
         "version": "1",
         "name": name,
         "match": {"all": [{"kind": "HealthEvent", "expression": event}, {"kind": "Node", "expression": node}]},
-        # Kubernetes turns a cordon into a taint, which the DaemonSets of the GPU stack tolerate. They would not return
-        # to a node with a taint of its own after a restart, and the node could not be accepted again.
+        # Kubernetes turns a cordon into a taint, which the DaemonSets of the GPU stack tolerate. With a taint of
+        # NVSentinel's own, their Pods would not return after a restart, and the node could not be accepted again.
         "cordon": {"shouldCordon": True},
     }
 

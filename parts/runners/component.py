@@ -20,7 +20,7 @@ from physical_ai.settings.facts.naming import Names
 
 
 class Runners(ChartPart):
-    """The controller, then the scale set after its account and the App's key."""
+    """The runner controller, and then the scale set, after its service account and the App's key."""
 
     def before(self) -> list[pulumi.Resource]:
         given, azure = self.args.settings.runners, self.args.azure
@@ -53,7 +53,9 @@ class Runners(ChartPart):
         return super().declare_release(plan, [*after, *(self._of_scale_set if plan.key == SCALE_SET else ())])
 
     def _identity(self, given: RunnerSettings, azure: AzurePlace) -> dict[str, pulumi.Input[str]] | None:
-        """Annotations of the service account; None where pipelines log in as their environment's identity alone."""
+        """Annotations of the runners' service account, which link it to an Azure identity; None with `clusterRole:
+        none`, where pipelines log in as their environment's identity alone.
+        """
         if given.cluster_role == "none":
             return None
         settings = self.args.settings

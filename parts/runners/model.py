@@ -38,7 +38,9 @@ class GitHubApp(Model):
 
 
 class Runners(Model):
-    """Runners for the pipelines of this stack, which reach a private API server because they are beside it."""
+    """Runners for the pipelines of this stack: they can reach a private API server because they run in the cluster's
+    network.
+    """
 
     config_url: ConfigUrl = Field(
         description="Repository, organization or enterprise whose jobs run here. The narrower, the fewer workflows can"

@@ -16,7 +16,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """The image that the program names in the values of the scale set."""
+    """The runners' image, which the program names in the values of the scale set, with its setting."""
     return {runner_image(settings.runners): SETTING} if settings.runners is not None else {}
 
 

@@ -38,22 +38,22 @@ SCALE_SET_OWNED = {
     "runnerScaleSetName": "runners.label",
     "template": "runners.image and runners.pool",
 }
-"""Keys that the files may not set, with what to change instead."""
+"""Keys that the values files may not set, each with what to change instead."""
 CONTAINER_SECURITY: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 SCALE_SET = "scale-set"
 """Key of the release of the runners."""
 REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
-"""Resource requests of one job: two processes of Pulumi with their providers, and Python's."""
+"""Resource requests of one job: enough for two Pulumi processes with their providers and Python programs."""
 
 
 def runners_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of the values files; None without `runners`."""
+    """Plan of a stack, and the faults of the values files; the plan is None without `runners`."""
     given = settings.runners
     if given is None:
         return None, []
-    # Of one version: the controller ignores scale sets of another minor version (actions/actions-runner-controller,
-    # build.IsVersionAllowed).
+    # Both charts have one version: the controller ignores scale sets of another minor version
+    # (actions/actions-runner-controller, build.IsVersionAllowed).
     pins = [newest_chart(name) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
     controller, refused = _values(root, pins[0], CONTROLLER_OWNED, _controller())
     scale_set, others = _values(root, pins[1], SCALE_SET_OWNED, _scale_set(settings, given))
@@ -71,7 +71,7 @@ def runners_plan(settings: Settings, root: FilePath) -> Planned:
             namespaces=(names.NAMESPACE, names.CONTROLLER_NAMESPACE),
             chart=pins[1],
             values=scale_set,
-            # The scale set is deleted before the controller, which removes it from GitHub.
+            # The scale set is deleted before the controller, because the controller removes it from GitHub.
             needs=("controller",),
         ),
     )
@@ -87,7 +87,7 @@ def _values(
 def _controller() -> dict[str, Any]:
     return {
         "serviceAccount": {"create": True, "name": names.CONTROLLER_ACCOUNT},
-        # Roles in this namespace, instead of a ClusterRole.
+        # With this flag, the controller needs Roles in this namespace instead of a ClusterRole.
         "flags": {"watchSingleNamespace": names.NAMESPACE},
         "nodeSelector": {POOL_LABEL: CPU_POOL},
         "podSecurityContext": POD_SECURITY,
@@ -111,8 +111,9 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
 
 
 def _listener() -> dict[str, Any]:
-    """Pod template of listeners. Only a container with this name is the listener's own; any other would be added to
-    it.
+    """Pod template of listeners.
+
+    The chart merges only a container named `listener` with its own; a container of another name would be added.
     """
     container = {"name": "listener", "securityContext": CONTAINER_SECURITY}
     selector = {POOL_LABEL: CPU_POOL}
@@ -124,7 +125,7 @@ def _runner(given: Runners) -> dict[str, Any]:
     user = names.RUNNER_USER
     return {
         "metadata": {
-            # The autoscaler takes no node from under a job.
+            # Keeps the autoscaler from removing a node on which a job runs.
             "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
             **identity,
         },

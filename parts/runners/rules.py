@@ -1,4 +1,4 @@
-"""Rules about self-hosted runners: where they are needed, that they fit, and who could use their identity."""
+"""Rules about self-hosted runners: where they are needed, whether they fit, and who could use their identity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARED = Rule("runner-identity", "GitHub docs, security hardening for GitHub Act
 
 
 def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about runners but those about the size of their pool."""
+    """Findings of all rules about runners, except the rules about the size of their pool."""
     if names.POOL in settings.pools and trust(("pools",)):
         problem = f"'{names.POOL}' is the name of the pool of GitHub runners."
         yield error(("pools", names.POOL), problem, f"Such as '{names.POOL}gpu'.", others=(RUNNERS,))
@@ -40,7 +40,7 @@ def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _reach(given: Runners) -> Iterator[SettingFinding]:
-    """Checks which workflows could use the runners."""
+    """Findings about workflows, other than this stack's, that could use the runners."""
     here = (*RUNNERS, "configUrl")
     parts = urlsplit(given.config_url).path.strip("/").split("/")
     is_repository = len(parts) == 2 and parts[0] != "enterprises"

@@ -1,4 +1,4 @@
-"""Facts that follow from Slurm's pools: generic resources, partitions, nodes. Pure functions."""
+"""Facts that follow from the settings of Slurm's pools: generic resources, partitions, nodes. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 SLURM = "slurm"
-"""Name of Slurm in the stack's outputs, as the scheduler of a pool."""
+"""Name of Slurm as the scheduler of a pool, in the stack's outputs."""
 
 
 def slurm_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools that are Slurm's, by name, in the order of the setting."""
+    """The pools that Slurm schedules, by name, in the order of the setting."""
     names = settings.slurm.pools if settings.slurm is not None else ()
     return {name: settings.pools[name] for name in names if name in settings.pools}
 
 
 def is_slurms(settings: Settings, name: str) -> bool:
-    """True for a pool of Slurm's, to which nothing else gives work."""
+    """True for a pool that Slurm schedules; no other scheduler gives its nodes work."""
     return settings.slurm is not None and name in settings.slurm.pools
 
 
 def gres(pool: Pool) -> str:
-    """Generic resources of a node, as slurm.conf has them.
+    """Generic resources of a node in the syntax of slurm.conf.
 
-    Without a type: slurmd detects it, and names it after the GPU. A node with fewer GPUs than this gets no jobs.
+    The text has no GPU type: slurmd detects the type, and names it after the GPU. A node with fewer GPUs than this
+    number gets no jobs.
     """
     return f"{RESOURCE_TYPE}:{gpus_per_node(pool)}"
 
 
 def partition(settings: Settings, name: str) -> dict[str, str]:
-    """Options of a pool's partition: the first is the default one."""
-    assert settings.slurm is not None  # only a pool of Slurm's has a partition
+    """Options of a pool's partition. The first pool's partition is the default one."""
+    assert settings.slurm is not None  # only a pool that Slurm schedules has a partition
     is_default = name == settings.slurm.pools[0]
     return {"State": "UP", "Default": "YES" if is_default else "NO", "MaxTime": settings.slurm.max_time}

@@ -20,7 +20,7 @@ SshKey = Annotated[str, written(r"^(ssh|ecdsa|sk)-\S+ \S+( .*)?$", "a public key
 
 
 class SlurmLogin(Model):
-    """A Pod to log in to, reached inside the cluster: kubectl port-forward."""
+    """A login Pod of Slurm, which users reach through the Kubernetes API: kubectl port-forward."""
 
     ssh_keys: Annotated[tuple[SshKey, ...], Field(min_length=1)] = Field(description="Public keys that may log in.")
 

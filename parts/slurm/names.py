@@ -6,52 +6,61 @@ OPERATOR_CHART = "slurm-operator"
 CLUSTER_CHART = "slurm"
 OPERATOR_NAMESPACE = "slinky"
 NAMESPACE = "slurm"
-"""Namespace of the Slurm cluster's Pods; the project's documentation uses these namespaces."""
+"""Namespace of the Slurm cluster's Pods, named as in Slinky's documentation."""
 OPERATOR_RELEASE, CLUSTER_RELEASE = "slurm-operator", "slurm"
 OPERATOR_IMAGES = ("slurm-operator", "slurm-operator-webhook")
 REGISTRY = "ghcr.io/slinkyproject"
 IMAGE_TAG = "26.05-ubuntu26.04"
 """Tag of the images of Slurm's daemons, which are released with the chart (SlinkyProject/slurm-operator,
-CHANGELOG/CHANGELOG-1.2.md)."""
+CHANGELOG/CHANGELOG-1.2.md).
+"""
 CONTROLLER, REST, NODE, LOGIN = "slurmctld", "slurmrestd", "slurmd", "login"
-"""Daemons, by the names of their images and containers."""
+"""Names of Slurm's daemons, which are also the names of their images and containers."""
 API_GROUP = "slinky.slurm.net"
 API_VERSION = f"{API_GROUP}/v1beta1"
 TAINT_KEY = "physical-ai/slurm"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
 """Taint of Slurm's pools. It has a value for the same reason as the taint of GPU nodes."""
 RESOURCE_TYPE = "gpu"
-"""Type of generic resources (GRES). Without it in GresTypes slurmctld drops what nodes report (NVIDIA/k8s-test-infra,
-docs/guides/slinky)."""
+"""Type of generic resources (GRES). slurmctld drops what nodes report of a type that is not in GresTypes
+(NVIDIA/k8s-test-infra, docs/guides/slinky).
+"""
 OUT_LABEL = "physical-ai/slurm-out"
 """Label of a node that slurmd leaves once Slurm has drained it; its value does not matter."""
 NODE_PREFIX = "nodeset.slinky.slurm.net/"
 CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
-"""Annotation on a node: why it is drained in Slurm (SlinkyProject/slurm-operator, docs/usage/nodeset-operations)."""
+"""Annotation of a node with the reason for its drain in Slurm (SlinkyProject/slurm-operator,
+docs/usage/nodeset-operations).
+"""
 POD_CORDON = f"{NODE_PREFIX}pod-cordon"
 """Annotation that the operator sets on the Pod of a node that it drains in Slurm."""
 POD_PROTECT = f"{NODE_PREFIX}pod-protect"
-"""Label on the Pod of a node with jobs: a PodDisruptionBudget keeps it from being evicted."""
+"""Label of slurmd's Pod on a node with jobs: a PodDisruptionBudget protects Pods with this label from eviction."""
 WORKER_BUDGET = f"{NAMESPACE}/slurm-workers-pdb-{CLUSTER_RELEASE}"
-"""The budget of these Pods, with maxUnavailable 0. The operator makes it for every cluster, with jobs or without
-(SlinkyProject/slurm-operator v1.2.1, internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27)."""
+"""PodDisruptionBudget of these Pods, with maxUnavailable 0.
+
+The operator creates it for every cluster, with or without jobs (SlinkyProject/slurm-operator v1.2.1,
+internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27).
+"""
 STATE_PREFIX = "SlurmNodeState"
-"""Prefix of conditions on the Pods of nodes, with Slurm's state of the node; the message has the reason of a drain."""
+"""Prefix of the types of conditions on slurmd's Pods that repeat Slurm's state of the node; the message has the reason
+of a drain.
+"""
 BUSY_STATES = ("Allocated", "Mixed", "Completing")
 REASON_PREFIX = "slurm-operator: "
-"""Prefix of the reason of a drain by the operator, which leaves all other drains alone."""
+"""Prefix of the reason of a drain that the operator has started. The operator does not undo other drains."""
 
 
 def image(daemon: str) -> dict[str, str]:
-    """The image of a daemon, as the chart's values have it."""
+    """Image of a daemon, as the section `image` of the chart's values."""
     return {"repository": f"{REGISTRY}/{daemon}", "tag": IMAGE_TAG}
 
 
 def operator_images(version: str) -> list[str]:
-    """Images of the operator with their registry; their tag is the version of its chart."""
+    """Images of the operator with their registry; their tag is the version of the operator's chart."""
     return [f"{REGISTRY}/{each}:{version}" for each in OPERATOR_IMAGES]
 
 
 def daemon_images() -> list[str]:
-    """Images of the cluster with their registry."""
+    """Images of the Slurm cluster's daemons with their registry."""
     return [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]

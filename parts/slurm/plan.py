@@ -48,15 +48,15 @@ CLUSTER_OWNED = {
     "partitions": "slurm.pools",
     "restapi.podSpec": "cpuPool",
 }
-"""Keys that the files may not set, with what to change instead."""
+"""Keys that the values files may not set, each with what to change instead."""
 TIMEOUT_SECONDS = 900
 
 
 def slurm_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of its files of values; None without `slurm`."""
+    """Plan of a stack, and the faults of the values files; the plan is None without `slurm`."""
     if settings.slurm is None:
         return None, []
-    # Both are released together, with the definitions that the first brings.
+    # Both charts are released together; the first brings the CustomResourceDefinitions for the second.
     pins = [newest_chart(name) for name in (names.OPERATOR_CHART, names.CLUSTER_CHART)]
     operator, refused = values_of_chart(
         root, f"slurm/{names.OPERATOR_CHART}-values.yaml", pins[0], OPERATOR_OWNED, operator_values(settings)
@@ -79,7 +79,7 @@ def slurm_plan(settings: Settings, root: FilePath) -> Planned:
             namespaces=(names.NAMESPACE, names.OPERATOR_NAMESPACE),
             chart=pins[1],
             values=cluster,
-            # The cluster is deleted before the operator, which removes its objects.
+            # The cluster is deleted before the operator, because the operator removes the cluster's objects.
             needs=("operator",),
             timeout_seconds=TIMEOUT_SECONDS,
         ),
@@ -88,7 +88,7 @@ def slurm_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def operator_values(settings: Settings) -> dict[str, Any]:
-    """The operator, which drains a node in Slurm once it is cordoned in Kubernetes."""
+    """Values of the operator's chart. The operator drains a node in Slurm once it is cordoned in Kubernetes."""
     tolerated = tolerations_for(settings.cpu_pool.tolerate)
     place = {"affinity": _on_cpu_pool(settings), "tolerations": tolerated, "namespaces": names.NAMESPACE}
     return {
@@ -101,24 +101,26 @@ def operator_values(settings: Settings) -> dict[str, Any]:
 
 
 def health_conditions() -> list[str]:
-    """Conditions for which NVSentinel cordons a node: the operator repeats them as the reason of Slurm's drain."""
+    """Types of node conditions for which NVSentinel cordons a node: the operator copies them into the reason of
+    Slurm's drain.
+    """
     return sorted({XID_CHECK, *(each.check for each in dcgm_errors().values() if each.quarantine)})
 
 
 def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
-    """The chart has no node selector."""
+    """Affinity to the nodes of the cpu pool, because the chart has no node selector."""
     labels = services_selector(settings).items()
     return _required(*({"key": key, "operator": "In", "values": [value]} for key, value in labels))
 
 
 def _required(*expressions: Mapping[str, Any]) -> dict[str, Any]:
-    """An affinity to nodes with these labels."""
+    """Affinity to nodes that meet these expressions."""
     terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
 def cluster_values(settings: Settings) -> dict[str, Any]:
-    """The cluster: a NodeSet and a partition for each pool."""
+    """Values of the Slurm cluster's chart, with a NodeSet and a partition for each pool."""
     pools = slurm_pools(settings)
     here = {"podSpec": services_placement(settings)}
     return {
@@ -130,7 +132,7 @@ def cluster_values(settings: Settings) -> dict[str, Any]:
             **here,
         },
         "restapi": {names.REST: {"image": names.image(names.REST)}, **here},
-        # The chart's own sample is replaced: values of Helm are merged.
+        # Switches off the chart's sample NodeSet: Helm merges values, so it would remain beside these.
         "nodesets": {"slinky": {"enabled": False}, **{name: _nodeset(name, pool) for name, pool in pools.items()}},
         "partitions": {
             "all": {"enabled": False},
@@ -141,17 +143,19 @@ def cluster_values(settings: Settings) -> dict[str, Any]:
 
 
 def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
-    """One slurmd on each node of a pool, with all of the node's GPUs, which Slurm divides among jobs.
+    """Values of the NodeSet of a pool: one slurmd on each node, with all of the node's GPUs, which Slurm divides among
+    jobs.
 
-    It names its images: up to 1.1, the chart has defaults for its own sample NodeSet only. The container that prints
-    the log runs a shell script; with its neighbour's image it needs no other registry, and no tag that floats.
+    The images are explicit because up to version 1.1 the chart has default images for its own sample NodeSet only. The
+    container that prints the log runs a shell script; it uses slurmd's image, so that no other registry and no
+    floating tag is needed.
     """
     limits = {gpu_resource(pool): gpus_per_node(pool)}
     return {
         "enabled": True,
         "scalingMode": "DaemonSet",
-        # The operator ignores it in this mode, but the disruption budget reads it through the kind's scale: with fewer
-        # than there are nodes, Pods with jobs may be evicted (kubernetes, disruption controller).
+        # The operator ignores the number in this mode, but the disruption controller reads it through the kind's scale:
+        # if it is lower than the number of nodes, Pods with jobs may be evicted (kubernetes, disruption controller).
         "replicas": pool.scale.most,
         names.NODE: {"image": names.image(names.NODE), "resources": {"limits": limits}},
         "logfile": {"image": names.image(names.NODE)},

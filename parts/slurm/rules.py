@@ -1,4 +1,4 @@
-"""Rules about a Slurm cluster: one scheduler for a GPU, and nodes that Slurm can use."""
+"""Rules about a Slurm cluster: each GPU has one scheduler, and Slurm can use the nodes of its pools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NODES = Rule("slurm-nodes", "SlinkyProject/slurm-operator docs, concepts/nodeset
 
 
 def check_slurm(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about `slurm`."""
+    """Findings of all rules about `slurm`."""
     yield from _strays(settings, trust)
     given = settings.slurm
     if given is None or not trust(POOLS):
@@ -53,8 +53,8 @@ BUDGET_FIX = (
 
 
 def refused_upgrades(settings: Settings) -> str:
-    """The answer of AKS to upgrades of a cluster with Slurm; empty where AKS does no upgrades, and where they are
-    forced.
+    """Text about the upgrades that AKS refuses for a cluster with Slurm; empty where AKS does no upgrades, or where
+    they are forced.
     """
     if settings.slurm is None or settings.cluster.azure_upgrades is None or settings.cluster.azure_upgrades.force_until:
         return ""
@@ -65,7 +65,7 @@ def refused_upgrades(settings: Settings) -> str:
 
 
 def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
-    """Checks that a pool can be Slurm's."""
+    """Findings about a pool that Slurm is to schedule."""
     at: Path = ("pools", name)
     if TAINT_KEY not in {split_taint(taint)[0] for taint in pool.taints}:
         problem = f"Other Pods could take the GPUs of '{name}': its nodes do not have Slurm's taint."
@@ -90,7 +90,7 @@ def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[Set
 
 
 def _strays(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Slurm's taint on pools that are not Slurm's: nothing at all would run there."""
+    """Errors of Slurm's taint on pools that Slurm does not schedule: no Pod at all would run there."""
     named = settings.slurm.pools if settings.slurm is not None else ()
     for name, pool in settings.pools.items():
         if name in named or not trust(("pools", name, "taints"), POOLS):

@@ -19,7 +19,7 @@ OtlpEndpoint = Annotated[
 
 
 class Traces(Model):
-    """Destination of the traces of workflows: exactly one of connectionSecret and endpoint."""
+    """Destination of the workflows' traces: exactly one of connectionSecret and endpoint is set."""
 
     connection_secret: SecretName | None = Field(
         default=None,

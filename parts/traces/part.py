@@ -15,12 +15,12 @@ IMAGE = f"docker.io/{names.IMAGE}"
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """The image that the program names in the chart's values."""
+    """Image that the program names in the chart's values, with its setting."""
     return {IMAGE: SETTING} if settings.monitoring.traces is not None else {}
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Secrets of the destination."""
+    """Settings and names of the secrets for the destination of traces."""
     if (traces := settings.monitoring.traces) is None:
         return
     if traces.connection_secret is not None:

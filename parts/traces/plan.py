@@ -27,14 +27,14 @@ OWNED = {
     "nodeSelector": "cpuPool",
     "ports": "nothing: only OTLP is received",
 }
-"""Keys that the file may not set, with what to change instead."""
+"""Keys that the values file may not set, each with what to change instead."""
 _UNUSED_PORTS = ("jaeger-compact", "jaeger-thrift", "jaeger-grpc", "zipkin")
 _NAME = "kubernetes.io/metadata.name"
 HTTPS = 443
 
 
 def traces_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of the values file; None without `monitoring.traces`."""
+    """Plan of a stack, and the faults of the values file; the plan is None without `monitoring.traces`."""
     traces = settings.monitoring.traces
     if traces is None:
         return None, []
@@ -51,14 +51,15 @@ def traces_plan(settings: Settings, root: FilePath) -> Planned:
     destination = SecretPlan("destination", names.NAMESPACE, names.SECRET, environment(traces))
     return PartPlan(
         (release,),
-        # Only Pods of workflows reach the collector, and it reaches its destination only by its port.
+        # Only Pods of workflows reach the collector, and the collector reaches its destination only on the
+        # destination's port.
         before=(_ingress(), _egress(traces), _from_workflows()),
         secrets=(destination,) if destination.data else (),
     ), faults
 
 
 def environment(traces: Traces) -> dict[str, str]:
-    """Variables with the secrets of the destination, and the names of these among the stack's.
+    """Environment variables that hold secrets of the destination, each with the name of the stack's secret.
 
     >>> environment(Traces(endpoint="https://otlp.contoso.com", header_secrets={"api-key": "tracesKey"}))
     {'HEADER_0': 'tracesKey'}
@@ -84,10 +85,10 @@ def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _configuration(traces: Traces) -> dict[str, Any]:
-    """The collector's own configuration. Secrets are in its environment, so that no ConfigMap has them.
+    """The collector's configuration. It reads secrets from the environment, so that no ConfigMap contains them.
 
     `otlp_http` is the name that replaces `otlphttp`: examples of open-telemetry/opentelemetry-collector have it; that
-    0.165 takes it was not seen.
+    version 0.165 accepts it was not tested.
     """
     here = "${env:MY_POD_IP}"
     name, exporter = _exporter(traces)
@@ -140,12 +141,14 @@ def _destination(traces: Traces) -> dict[str, Any]:
     if address.scheme == "https":
         return {"to": [{"ipBlock": {"cidr": ANY_ADDRESS, "except": list(METADATA_ADDRESSES)}}], "ports": port}
     namespace = (address.hostname or "").split(".")[1]
-    # The port of a Service need not be that of its Pods, which is what a policy is about.
+    # No port: a policy is about the ports of Pods, and a Service's port need not be the port of its Pods.
     return {"to": [{"namespaceSelector": {"matchLabels": {_NAME: namespace}}}]}
 
 
 def _from_workflows() -> dict[str, Any]:
-    """Pods of workflows are denied all Pods of other namespaces otherwise."""
+    """NetworkPolicy that lets the Pods of workflows reach the collector; they may reach no other Pods in other
+    namespaces.
+    """
     collector = {"namespaceSelector": {"matchLabels": {_NAME: names.NAMESPACE}}}
     return _policy("traces", WORKFLOWS_NAMESPACE, "Egress", {"egress": [{"to": [collector], "ports": _ports()}]})
 

@@ -44,7 +44,7 @@ from physical_ai.catalog.rows import Gpu, KubernetesMinor, Machine, PriceRow, Re
 from physical_ai.catalog.verdicts import describe, judge
 
 RETIRED = "retired-preview"
-"""Lifecycle of a size that no longer deploys; its row names the successor."""
+"""Lifecycle of a VM size that can no longer be deployed; its row in the catalogue names the successor."""
 
 __all__ = [
     "RETIRED",

@@ -1,4 +1,4 @@
-"""Acceptance of GPU nodes as data: the checks, their images, and the least that a size reaches.
+"""Acceptance of GPU nodes as data: the checks, their images, and the least bandwidths for each VM size.
 
 >>> floors()["Standard_NC40ads_H100_v5"].host_device
 48.0
@@ -18,7 +18,7 @@ from physical_ai.catalog.rows import Row, Text
 
 AcceptanceLevel = Literal["quick", "full", "burn-in"]
 LEVELS: tuple[AcceptanceLevel, ...] = ("quick", "full", "burn-in")
-"""Levels of acceptance from the least to the most; each includes those before it."""
+"""Levels of acceptance, from the shortest to the most thorough; each includes the previous ones."""
 CheckLevel = Literal["quick", "full", "burn-in", "task"]
 PoolKind = Literal["all", "graphics", "passthrough", "peers", "fabric"]
 OutputKind = Literal[
@@ -34,16 +34,18 @@ OutputKind = Literal[
     "diag",
 ]
 CHECK_LABEL = "physical-ai/acceptance-check"
-"""Label of the Jobs and Pods of acceptance; its value is the check's name."""
+"""Label of the Jobs and Pods of acceptance checks; its value is the check's name."""
 ACCEPTED_CONDITION = "physical-ai/Accepted"
-"""Type of a node's condition: True after a run that passed, False after one that did not; absent before the first."""
+"""Type of a node condition: True after a passed acceptance run, False after a failed one; absent before the first
+run.
+"""
 TASK_DIAGNOSTIC = "gpu-diagnostic"
 """Name of the init container that checks the GPUs of a workflow's task before its own container starts."""
 FOLDER = DATA / "acceptance"
 
 
 class Check(Row):
-    """One check; the meaning of the fields is in the data file."""
+    """A check of acceptance, as a row of acceptance/checks.yaml, which explains the fields."""
 
     name: Text
     title: Text
@@ -64,7 +66,7 @@ class Check(Row):
 
 
 class CheckImage(Row):
-    """The image of a check."""
+    """Image of a check: `pinned` is the name of a pinned image; otherwise `reference` is the image to pull."""
 
     name: Text
     reference: str | None = None
@@ -74,19 +76,21 @@ class CheckImage(Row):
     unverified: tuple[Text, ...] = ()
 
     def at(self, registry: str) -> str | None:
-        """The reference to pull; None where a stack has to name one. `registry` has the pinned images."""
+        """Reference of the image to pull, from `registry` for a pinned image; None where a stack has to name the
+        image.
+        """
         return image(self.pinned).at(registry) if self.pinned is not None else self.reference
 
 
 class NcclFloor(Row):
-    """The average bus bandwidth of an all-reduce of one size, over all GPUs of a node."""
+    """Least average bus bandwidth of an all-reduce of one message size over all GPUs of a node, in GB/s."""
 
     bytes: Annotated[str, Field(pattern=r"^\d+[KMG]$")]
     bus_gb_s: Annotated[float, Field(gt=0)]
 
 
 class Floor(Row):
-    """The least that a node of one size reaches, in GB/s; None where no figure has a source."""
+    """Least bandwidths that a node of one VM size reaches, in GB/s; None where no source has a figure."""
 
     size: Text
     host_device: Annotated[float, Field(gt=0)] | None = None
@@ -98,7 +102,7 @@ class Floor(Row):
 
 @lru_cache(maxsize=1)
 def checks() -> dict[str, Check]:
-    """All checks by name, in the order they run in."""
+    """All checks by name, in the order in which they run."""
     rows = [
         row(Check, data, f"acceptance/checks.yaml: {data.get('name')}") for data in read_rows(FOLDER / "checks.yaml")
     ]

@@ -7,25 +7,36 @@ from enum import StrEnum
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
-"""Label that AKS sets on each node, and that the autoscaler knows of a pool without nodes."""
+"""Label with the version of the node image.
+
+AKS sets it on each node, and the autoscaler knows it for a pool without nodes.
+"""
 SHORT_POOL_LABEL = "agentpool"
-"""The deprecated name of the same label, which AKS still sets, and by which OSMO's platforms select nodes."""
+"""Deprecated label with the name of a node's pool, which AKS still sets, and by which OSMO's platforms select
+nodes.
+"""
 SET_BY_AKS = frozenset({"accelerator", SHORT_POOL_LABEL, "storageprofile", "storagetier"})
 """Labels without a reserved prefix that AKS sets on nodes itself (AKS docs, use-labels)."""
 
 SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
 SPOT_LABEL = (SPOT_KEY, "spot")
 SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
-"""AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
+"""Taint of Spot nodes.
+
+AKS adds label and taint to every Spot pool and returns them, so leaving them out would show as drift on each refresh.
+"""
 SPOT_NOTICE_SECONDS = 30
-"""Least number of seconds between the notice of an eviction and the end of the machine (Azure docs,
-virtual-machines/spot-vms)."""
+"""Least seconds between the notice of an eviction and the end of the machine (Azure docs,
+virtual-machines/spot-vms).
+"""
 
 EVICTION_MIB = 100
-"""Available memory below which the kubelet evicts Pods (AKS docs, node-resource-reservations)."""
+"""Available memory in MiB below which the kubelet evicts Pods (AKS docs, node-resource-reservations)."""
 
 SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
-"""Entra application of every AKS API server, which tokens are issued for (AKS docs, kubelogin-authentication)."""
+"""Id of the Entra application for which tokens of every AKS API server are issued (AKS docs,
+kubelogin-authentication).
+"""
 
 
 class Role(StrEnum):
@@ -74,7 +85,7 @@ ASSIGNED = frozenset(
 
 @dataclass(frozen=True)
 class Allocatable:
-    """Capacity that a node offers to Pods, besides its devices."""
+    """Capacity that a node offers to Pods, apart from devices."""
 
     millis: int
     memory_mib: int
@@ -82,19 +93,23 @@ class Allocatable:
 
 
 def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Allocatable:
-    """Capacity that AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet
-    keeps.
+    """Capacity of a machine that AKS and its kubelet leave to Pods.
+
+    The kubelet keeps a tenth of the OS disk of `disk_gib`.
     """
     memory = memory_gib * 1024 - reserved_mib(memory_gib, max_pods)
     return Allocatable(vcpus * 1000 - reserved_millis(vcpus), memory, disk_gib * 2**30 * 9 // 10)
 
 
 def reserved_millis(vcpus: int) -> int:
-    """CPU that AKS reserves: 60m, 100m, 140m, 180m of 1, 2, 4, 8 cores, then 10m a core."""
+    """Millicores that AKS reserves: 60, 100, 140, 180 on machines with 1, 2, 3, 4 vCPUs, and 10 more for each further
+    one.
+    """
     return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10
 
 
 def reserved_mib(memory_gib: int, max_pods: int) -> int:
-    """Memory that AKS reserves, from Kubernetes 1.29 on: 20 MiB a Pod and 50 MiB, at most a quarter, and the eviction
-    threshold (AKS docs, node-resource-reservations)."""
+    """MiB of memory that AKS reserves, from Kubernetes 1.29 on: 20 MiB per Pod and 50 MiB, at most a quarter of the
+    memory, and the eviction threshold (AKS docs, node-resource-reservations).
+    """
     return min(20 * max_pods + 50, memory_gib * 1024 // 4) + EVICTION_MIB

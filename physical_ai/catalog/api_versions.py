@@ -1,4 +1,6 @@
-"""API versions that azure-native sends, and values that a version has to be published with. Rows and reading."""
+"""API versions that azure-native sends, and values that only API versions from a certain one on are published with:
+rows and reading.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ STANDARD_V2 = "StandardV2"
 
 
 class TypeVersion(Row):
-    """The API version of one ARM type."""
+    """API versions of one ARM type: the version that azure-native sends, and the newest stable one."""
 
     sent: Version
     stable: Version
-    """The newest one that is no preview."""
+    """The newest version that is not a preview."""
 
     @property
     def is_preview(self) -> bool:
@@ -32,7 +34,7 @@ class TypeVersion(Row):
 
     @property
     def is_superseded(self) -> bool:
-        """True for a preview version that a stable version has followed."""
+        """True for a preview version that is older than the newest stable version."""
         return self.is_preview and self.stable > self.sent
 
 
@@ -45,13 +47,13 @@ class PublishedValue(Row):
     published: Version
     source: Text
     against: Text | None = None
-    """Evidence that an older version takes it too."""
+    """Evidence that an older API version accepts the value too."""
     how: How
     date: datetime.date
 
 
 class ApiVersions(Row):
-    """All of it, with where it is from."""
+    """The whole table of API versions, and its source."""
 
     sdk: Text
     source: Text
@@ -63,7 +65,7 @@ class ApiVersions(Row):
 
 @lru_cache(maxsize=1)
 def api_versions() -> ApiVersions:
-    """The one table. Raises CatalogError where a value is of a type that the table lacks."""
+    """The table of API versions. Raises CatalogError where a value belongs to a type that the table does not have."""
     given = read_mapping(DATA / FILE)
     types = {name: row(TypeVersion, each, f"{FILE}: {name}") for name, each in given["types"].items()}
     values = tuple(row(PublishedValue, each, f"{FILE}: {each.get('value')}") for each in given["values"])
@@ -74,15 +76,16 @@ def api_versions() -> ApiVersions:
 
 
 def published_value(arm_type: str, path: str, value: str) -> PublishedValue | None:
-    """Facts about a value; None for a value without any."""
+    """Row about a value of a property; None for a value without a row."""
     return next(
         (each for each in api_versions().values if (each.type, each.path, each.value) == (arm_type, path, value)), None
     )
 
 
 def sends_published(arm_type: str, path: str, value: str) -> bool:
-    """True where the API version that is sent is published with a value. Azure alone knows whether it accepts the
-    value.
+    """True where the API version that azure-native sends is published with the value.
+
+    Only Azure itself knows whether it accepts the value.
 
     >>> sends_published("Microsoft.Network/natGateways", "sku.name", "Standard")
     True
@@ -92,5 +95,7 @@ def sends_published(arm_type: str, path: str, value: str) -> bool:
 
 
 def sends_standard_v2() -> bool:
-    """True where NAT gateways and their addresses are sent with API versions that are published with StandardV2."""
+    """True where azure-native sends NAT gateways and their addresses with API versions that are published with
+    StandardV2.
+    """
     return all(sends_published(each, "sku.name", STANDARD_V2) for each in (NAT_GATEWAY, PUBLIC_ADDRESS))

@@ -1,11 +1,14 @@
-"""Addresses that every virtual machine of Azure reaches, and nothing outside of it."""
+"""Addresses that exist for every virtual machine of Azure and are only reachable from inside of it."""
 
 from __future__ import annotations
 
 AZURE_DNS = "168.63.129.16"
-"""Resolver of every virtual network, which also gives a machine its configuration (Azure docs,
-what-is-ip-address-168-63-129-16)."""
+"""Address of the resolver of every virtual network, which also gives a machine its configuration (Azure docs,
+what-is-ip-address-168-63-129-16).
+"""
 INSTANCE_METADATA = "169.254.169.254"
-"""Gives every process tokens of the machine's identity (Azure docs, virtual-machines/instance-metadata-service)."""
+"""Address that gives every process of a machine tokens of the machine's identity (Azure docs,
+virtual-machines/instance-metadata-service).
+"""
 LINK_LOCAL = "169.254.0.0/16"
-"""RFC 3927; the instance metadata service is in it."""
+"""Link-local range (RFC 3927), which contains the instance metadata service."""

@@ -1,9 +1,9 @@
-"""The names with which Pods use an Azure identity (Entra Workload ID docs)."""
+"""Label and annotation with which Pods use an Azure identity (Entra Workload ID docs)."""
 
 from __future__ import annotations
 
 TOKEN_AUDIENCE = "api://AzureADTokenExchange"  # noqa: S105 - a name
 IDENTITY_USE_LABEL = "azure.workload.identity/use"
-"""Label of Pods that get the token to exchange from AKS, with the value `true`."""
+"""Label of Pods that get a token from AKS to exchange for one of the identity; its value is `true`."""
 IDENTITY_CLIENT_ANNOTATION = "azure.workload.identity/client-id"
-"""Annotation of service accounts with the identity to exchange the token for."""
+"""Annotation of service accounts with the client id of their identity."""

@@ -1,4 +1,6 @@
-"""Requests that azure-native makes of the inputs of a resource: type, API version, path and body, by Pulumi type."""
+"""Requests that azure-native makes from the inputs of a resource: ARM type, API version, path and body, by Pulumi
+type.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ T = TypeVar("T")
 
 
 class DuplicateEntry(ValueError):
-    """Raised where data names something twice, of which only the last would count."""
+    """Raised where data has a key twice, of which only the last would count."""
 
 
 @dataclass(frozen=True)
@@ -29,20 +31,20 @@ class TypeMapping:
     id_format: str
     path_params: tuple[str, ...]
     inputs: Mapping[str, str]
-    """Input name → body path."""
+    """Body path of each input, by the input's name."""
     nested: Mapping[str, str]
-    """Input path → body path, where they differ below the top level."""
+    """Body path of nested inputs, by input path, where the two differ below the top level."""
     string_sets: tuple[str, ...]
-    """Input paths that are a list going in and a map of objects in the body."""
+    """Input paths of lists of texts that are a map of objects in the body."""
     output_only: tuple[str, ...]
     input_only: tuple[str, ...]
     required_inputs: tuple[str, ...]
     replace_on: tuple[str, ...]
     """Input paths whose change replaces the resource, beside the path parameters."""
     maintain_if_unset: tuple[str, ...]
-    """Lists that an update without them does not change."""
+    """Lists that an update leaves unchanged when its body does not have them."""
     has_type: bool
-    """True where azure-native returns the ARM type."""
+    """True where azure-native returns the ARM type as an output."""
 
     @property
     def name_param(self) -> str:
@@ -58,7 +60,7 @@ class TypeMapping:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Every top-level output."""
+        """Names of all top-level outputs."""
         writable = (name for name in self.inputs if name not in self.input_only)
         # Paths that are always known: name and type of the resource, and the scope of an assignment.
         kind = ("type",) if self.has_type else ()
@@ -67,7 +69,7 @@ class TypeMapping:
 
 
 def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """The pairs as a map. Raises `DuplicateEntry`."""
+    """The pairs as a map. Raises `DuplicateEntry` for a repeated key."""
     found: dict[str, T] = {}
     for key, value in pairs:
         if key in found:
@@ -82,20 +84,20 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def mappings() -> Mapping[str, TypeMapping]:
-    """The mapping of each kind, by its last name. Raises `DuplicateEntry`."""
+    """Mapping of each resource kind, by the last part of its Pulumi type. Raises `DuplicateEntry`."""
     rows: Mapping[str, Any] = json.loads((DATA / FILE).read_text(encoding="utf-8"), object_pairs_hook=_unique)
     return {kind: _mapping(kind, row) for kind, row in rows.items()}
 
 
 @cache
 def by_token() -> Mapping[str, TypeMapping]:
-    """The same by Pulumi type token."""
+    """Mapping of each resource kind, by Pulumi type token."""
     return {mapping.token: mapping for mapping in mappings().values()}
 
 
 @cache
 def by_arm_type() -> Mapping[str, TypeMapping]:
-    """The same by ARM type, in lower case."""
+    """Mapping of each resource kind, by ARM type in lower case."""
     return {mapping.arm_type.lower(): mapping for mapping in mappings().values()}
 
 

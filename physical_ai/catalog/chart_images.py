@@ -14,13 +14,13 @@ from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 FILE = "chart_images.yaml"
-"""Name of the files: one of the catalogue, and one of each part whose charts' images are data."""
+"""Name of the files with images: one in the catalogue, and one in each part whose charts' images are data."""
 
 
 class ChartImage(Row):
     image: Text
     only: Literal["entra", "grafana"] | None = None
-    """Option of the chart without which it does not use the image."""
+    """Option of the chart that the image depends on; None for an image that is always used."""
 
     @property
     def host(self) -> str:
@@ -31,7 +31,7 @@ class PinImages(Row):
     version: Text
     """Version of the chart whose images were read."""
     images: tuple[Text, ...]
-    """Images with their registries and tags; without a tag where the tag is the version of the pin."""
+    """Images with their registries and tags; without a tag where the tag is the version of the pinned chart."""
 
 
 class ChartImages(Row):

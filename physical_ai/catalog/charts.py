@@ -1,7 +1,7 @@
-"""Pinned Helm charts: the repository and checksum of each, and the path of a pulled one.
+"""Pinned Helm charts: the repository and checksum of each, and the path of a pulled archive.
 
-A checksum that the catalogue does not have is the one of the first pull: `physai charts pull` writes it into
-`stacks/charts.lock`, which is kept with the stacks and reviewed like them.
+Where the catalogue has no checksum of a chart, the checksum of the first pull counts: `physai charts pull` writes it
+into `stacks/charts.lock`, which is kept with the stacks and reviewed like them.
 
 >>> chart("gpu-operator", "v26.7.0").repository
 'https://helm.ngc.nvidia.com/nvidia'
@@ -29,10 +29,12 @@ from physical_ai.repository import PARTS, ROOT, STACKS, user_folder
 
 LOCK = STACKS / "charts.lock"
 PINS = "charts.yaml"
-"""Name of the files with pins."""
+"""Name of the files with pinned charts."""
 ARCHIVES = ROOT / ".charts"
-"""Verified archives that a stack with `charts.source: cache` installs. Below the project, so that their path, an input
-of the release, is the same on every machine."""
+"""Folder of verified archives, which a stack with `charts.source: cache` installs.
+
+It is below the project, so that an archive's path, an input of the release, is the same on every machine.
+"""
 _LOCK_HEAD = """\
 # Checksums of charts for which physical_ai/catalog/data/charts.yaml has none: what the first `physai charts pull`
 # found. Every later pull, and every deployment from the cache, must find the same. Commit it; compare it with another
@@ -42,11 +44,11 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class ChecksumMismatch(Exception):
-    """A chart archive differs from the pinned one. The text names both checksums and what to do."""
+    """Raised where a chart archive differs from the pinned one. The text names both checksums and what to do."""
 
 
 class RetractedVersion(UnknownName):
-    """A version of a chart that its publisher took back."""
+    """Raised for a chart version that its publisher took back."""
 
     def __init__(self, name: str, item: Retracted, suggestion: str | None) -> None:
         super().__init__(f"version of the {name} chart", item.version, suggestion)
@@ -61,7 +63,7 @@ class KeysRead(Row):
 
 
 class Retracted(Row):
-    """A version that its publisher took back."""
+    """A chart version that its publisher took back."""
 
     version: Text
     reason: Text
@@ -70,7 +72,7 @@ class Retracted(Row):
 
 
 class Chart(Row):
-    """One version of a chart."""
+    """One pinned version of a chart."""
 
     name: Text
     version: Text
@@ -81,13 +83,16 @@ class Chart(Row):
     organisation: Text
     """Publisher of the chart: the owner of its source repository."""
     tag: Text | None = None
-    """Commit of the version's tag; None where it was not read."""
+    """Commit that the version's tag points to; None where it was not read."""
     released: datetime.date | None = None
-    """Day of that commit."""
+    """Day of the tag's commit."""
     known: Literal["seen", "read", "believed"]
-    """A checksum or an installation of it was published; its tag was read; others name it."""
+    """Evidence for the version.
+
+    `seen`: a checksum or an installation of it was published. `read`: its tag was read. `believed`: others name it.
+    """
     keys: KeysRead | None = None
-    """Version and reason where its keys were read at another version."""
+    """Version and reason where the keys were read at another version than this one."""
     source: Text
     date: datetime.date
 
@@ -104,7 +109,7 @@ class Locked(Row):
     repository: Text
     sha256: Sha256
     date: datetime.date
-    """Day of that pull."""
+    """Day of the first pull."""
 
 
 @lru_cache(maxsize=1)
@@ -126,17 +131,22 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
 
 
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows about charts, the core's before those of parts, each with the name of its file in messages."""
+    """Rows about charts, each with the name of its file for messages: the catalogue's own rows before those of
+    parts.
+    """
     yield from read_all_rows(DATA / PINS)
 
 
 def comparisons() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The rows in `compared` of each chart's pins: file, chart, row."""
+    """Comparisons of charts with their originals, from the field `compared` of each chart: name of the file, chart,
+    row.
+    """
     yield from ((file, line["name"], each) for file, line in _lines() for each in line.get("compared", ()))
 
 
 def keys_file(name: str) -> Path:
-    """The file of the keys of a chart's values: of the catalogue, or of the part that installs the chart.
+    """Path of the file with the keys of a chart's values: in the catalogue, or in the folder of the part that installs
+    the chart.
 
     Raises:
         CatalogError: There is none, or more than one.
@@ -165,8 +175,8 @@ def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:
     """Reasons not to pin versions of one chart.
 
-    A number alone does not make a version newer: it can be retracted, precede its release, or be published before a
-    release with a lower number, as that of an abandoned line is. A patch of an older line may be younger.
+    A higher number alone does not make a version newer: it may be retracted, be a pre-release, or be published before
+    a release with a lower number, as in an abandoned line. A patch of an older line may be younger.
     """
     taken_back = {item.version: item for item in retracted}
     for pin in pins:
@@ -191,7 +201,10 @@ def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> 
 
 
 def chart(name: str, version: str) -> Chart:
-    """The pin of a chart. Raises `UnknownName`, with the nearest name or version, or why the version was retracted."""
+    """The pin of a chart version.
+
+    Raises `UnknownName` with the nearest name or version, or with the reason why the version was retracted.
+    """
     found = pinned_charts().get((name, version))
     if found is not None:
         return found
@@ -205,18 +218,18 @@ def chart(name: str, version: str) -> Chart:
 
 
 def newest_chart(name: str) -> Chart:
-    """The newest pin of a chart. Raises `UnknownName` where there is none."""
+    """The newest pinned version of a chart. Raises `UnknownName` where there is none."""
     versions = [version for other, version in pinned_charts() if other == name]
     return chart(name, versions[-1] if versions else "")
 
 
 def cached_chart(chart: Chart) -> Path:
-    """Path to which `physai charts pull` writes the verified archive, and from which it is read."""
+    """Path to which `physai charts pull` writes the verified archive, and from which the archive is read."""
     return user_folder() / "charts" / f"{chart.name}-{chart.version}.tgz"
 
 
 def installed_path(chart: Chart) -> str:
-    """The path from which a release installs the archive, relative to the project.
+    """Path from which a release installs the archive, relative to the project.
 
     >>> installed_path(chart("gpu-operator", "v26.7.0"))
     '.charts/gpu-operator-v26.7.0.tgz'
@@ -225,7 +238,7 @@ def installed_path(chart: Chart) -> str:
 
 
 def installed_chart(chart: Chart) -> Path:
-    """The archive at `installed_path`, where `physai charts pull` puts it."""
+    """Absolute path of the archive that a release installs; `physai charts pull` puts it there."""
     return ARCHIVES / cached_chart(chart).name
 
 
@@ -238,7 +251,7 @@ def locked() -> dict[tuple[str, str], Locked]:
 
 
 def expected_sha256(chart: Chart) -> str | None:
-    """The checksum an archive must have: the catalogue's, else the recorded one; None before the first pull."""
+    """Checksum that an archive must have: the catalogue's, otherwise the recorded one; None before the first pull."""
     recorded = locked().get((chart.name, chart.version))
     return chart.sha256 or (recorded.sha256 if recorded else None)
 
@@ -258,17 +271,17 @@ def _write_lock(rows: Iterable[Locked]) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """Checksum of a file, hexadecimal. Raises OSError."""
+    """SHA-256 of a file in hexadecimal. Raises OSError where the file cannot be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verify(chart: Chart, path: Path) -> str:
-    """The checksum of an archive that is the pinned one.
+    """Checks that an archive is the pinned one, and returns its checksum.
 
     Raises:
-        ChecksumMismatch: It is another one, or there is none to compare it with.
-        OSError: It cannot be read.
+        ChecksumMismatch: The checksum is another one, or there is none to compare it with.
+        OSError: The archive cannot be read.
     """
     expected, found = expected_sha256(chart), sha256_of(path)
     title = f"{chart.name} {chart.version}"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 POSTGRES_TIERS = {"B": "Burstable", "D": "GeneralPurpose", "E": "MemoryOptimized"}
-"""Tier by the letter of a compute size (PostgreSQL Flexible Server docs, concepts-compute; recalled, not opened)."""
+"""Tier by the letter of a compute size (PostgreSQL Flexible Server docs, concepts-compute; from memory, page not
+opened).
+"""
 POSTGRES_EXTENSIONS = ("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP")
 """Extensions that OSMO's service creates in its database (NVIDIA/OSMO deployments/terraform/azure/example)."""
 POSTGRES_PORT = 5432
 REDIS_PORT = 10000
-"""Port of every Azure Managed Redis database, TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
+"""Port of every Azure Managed Redis database, with TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
 PUBLIC_PORTS = (POSTGRES_PORT, 6379, 6380, 6432, REDIS_PORT)
-"""Ports at which databases and caches answer: also those of Azure Cache for Redis, and of the pooler that a PostgreSQL
-server may have (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer)."""
+"""Ports on which databases and caches listen, including those of Azure Cache for Redis and of a PostgreSQL server's
+pooler (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer).
+"""
 REDIS_POLICY = "EnterpriseCluster"
-"""One endpoint, as a server that is not a cluster: OSMO's client cannot follow redirections of OSSCluster (same)."""
+"""Cluster policy with one endpoint that behaves like a single server: OSMO's client cannot follow the redirections of
+OSSCluster (NVIDIA/OSMO deployments/terraform/azure/example).
+"""
 UPSTREAMS = (
     "docker.io",
     "mcr.microsoft.com",
@@ -25,15 +30,19 @@ UPSTREAMS = (
     "gcr.io",
     "eu.gcr.io",
 )
-"""Registries that a registry of Azure caches, beside those below UPSTREAM_SUFFIX: it takes no other host (the service's
-own list in its refusal, Azure/acr#862, 2025-12-18)."""
+"""Registries that an Azure container registry can cache, besides hosts that end with UPSTREAM_SUFFIX.
+
+It refuses any other host (list in the service's refusal, Azure/acr#862, 2025-12-18).
+"""
 UPSTREAM_SUFFIX = ".pkg.dev"
 NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})
-"""Upstreams that a registry caches with a login only (Azure docs, container-registry/artifact-cache-overview)."""
+"""Upstream registries that an Azure container registry caches only with a login (Azure docs,
+container-registry/artifact-cache-overview).
+"""
 
 
 def is_upstream(host: str) -> bool:
-    """True for a registry that a registry of Azure can cache.
+    """True for a registry that an Azure container registry can cache.
 
     >>> is_upstream("europe-docker.pkg.dev"), is_upstream("docker.elastic.co")
     (True, False)
@@ -42,7 +51,7 @@ def is_upstream(host: str) -> bool:
 
 
 def postgres_tier(size: str) -> str:
-    """Tier of a compute size.
+    """Tier of a PostgreSQL compute size.
 
     >>> postgres_tier("Standard_D2ds_v5")
     'GeneralPurpose'

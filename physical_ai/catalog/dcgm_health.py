@@ -1,4 +1,4 @@
-"""Incidents of DCGM's health check, and conditions of nodes, that are faults. Rows and lookups."""
+"""Incidents of DCGM's health check, and node conditions, that are faults: rows and lookups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["echo", "harmless", "switched", "elsewhere"]
 
 
 class HealthCode(Row):
-    """One error code; the meaning of `kind` is in the data."""
+    """An error code of DCGM's health check; the data file explains `kind`."""
 
     code: Annotated[str, StringConstraints(pattern=r"^DCGM_FR_[A-Z0-9_]+$")]
     kind: Kind
@@ -25,7 +25,7 @@ class HealthCode(Row):
 
 
 class DcgmHealth(Row):
-    """Facts about health checks."""
+    """The file dcgm_health.yaml: error codes, health watches that are switched off, and node conditions."""
 
     codes: tuple[HealthCode, ...]
     switched: tuple[Text, ...]
@@ -36,13 +36,13 @@ class DcgmHealth(Row):
 
 @lru_cache(maxsize=1)
 def dcgm_health() -> DcgmHealth:
-    """The rows."""
+    """The content of dcgm_health.yaml."""
     (found,) = read_rows(GPU / "dcgm_health.yaml")
     return row(DcgmHealth, found, "dcgm_health.yaml")
 
 
 def health_codes(*kinds: Kind) -> tuple[str, ...]:
-    """The error codes of some kinds.
+    """Error codes of the given kinds.
 
     >>> health_codes("switched")
     ('DCGM_FR_NVLINK_DOWN',)
@@ -51,7 +51,7 @@ def health_codes(*kinds: Kind) -> tuple[str, ...]:
 
 
 def warned_elsewhere(alerts: Container[str]) -> tuple[str, ...]:
-    """The error codes that DCGM only warns of and that one of these alerts reports better.
+    """Error codes of which DCGM only warns and which one of these alerts reports better.
 
     >>> warned_elsewhere({"GPUPcieReplays"})
     ('DCGM_FR_PCI_REPLAY_RATE',)

@@ -1,5 +1,5 @@
-"""Objects that remain in a cluster when a release is deleted: kinds of its chart, and marks of the GPU Operator on
-nodes.
+"""Objects that remain in a cluster when a release is deleted: CustomResourceDefinitions of its chart, and labels that
+the GPU Operator has set on nodes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,24 @@ from physical_ai.catalog.load import DATA, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 CLEANUP_NAMESPACE = "physical-ai-cleanup"
-"""Namespace of the Job that removes what remains."""
+"""Namespace of the Job that removes remaining objects."""
 OPERATORS_KIND = "clusterpolicies.nvidia.com"
-"""Kind whose objects make a GPU Operator label the nodes, as long as one exists."""
+"""CustomResourceDefinition of the GPU Operator's kind: a GPU Operator labels the nodes as long as an object of this
+kind exists.
+"""
 NODE_LABELS = (
     "nvidia.com/gpu.present",
     "nvidia.com/gpu.deploy.*",
     "nvidia.com/gpu-driver-upgrade-state",
     "network.nvidia.com/operator.mofed.wait",
 )
-"""Patterns of labels that the GPU Operator sets and leaves (NVIDIA/gpu-operator controllers/state_manager.go,
-NVIDIA/k8s-operator-libs pkg/upgrade/consts.go), and the Network Operator, where a node has NVIDIA's network cards
-(Mellanox/network-operator controllers/nicclusterpolicy_controller.go, handleWaitLabelsNoConfig). Those of feature
-discovery go with Node Feature Discovery, whose chart removes them in a hook."""
+"""Patterns of node labels that operators set and leave behind.
+
+The GPU Operator sets most of them (NVIDIA/gpu-operator controllers/state_manager.go, NVIDIA/k8s-operator-libs
+pkg/upgrade/consts.go), and the Network Operator one, on nodes with NVIDIA's network cards (Mellanox/network-operator
+controllers/nicclusterpolicy_controller.go, handleWaitLabelsNoConfig). Labels of feature discovery are removed by a
+hook of Node Feature Discovery's chart.
+"""
 NODE_ANNOTATIONS = ("nvidia.com/gpu-driver-upgrade-enabled",)
 
 
@@ -35,19 +40,21 @@ class Remaining(Row):
 
     chart: Text
     definitions: tuple[Text, ...]
-    """CustomResourceDefinitions, by all releases of the chart."""
+    """Names of the CustomResourceDefinitions in all releases of the chart."""
     remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Patterns of the names of objects, by definition."""
+    """Patterns of the names of remaining objects, by CustomResourceDefinition."""
     webhooks: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Webhook configurations, by definition, that an operator keeps for an object of the kind: those of the chart
-    itself are deleted with the release."""
+    """Webhook configurations that an operator keeps for objects of a kind, by CustomResourceDefinition.
+
+    Those of the chart itself are deleted with the release.
+    """
     source: Text
     date: datetime.date
 
 
 @lru_cache(maxsize=1)
 def remaining() -> dict[str, Remaining]:
-    """Remaining objects by chart."""
+    """Objects that the releases of charts leave behind, by chart."""
     found = (
         row(Remaining, data, f"{file}: {data.get('chart')}") for file, data in read_all_rows(DATA / "definitions.yaml")
     )
@@ -55,14 +62,16 @@ def remaining() -> dict[str, Remaining]:
 
 
 def definitions_of(charts: Iterable[str]) -> list[str]:
-    """Names of the definitions that remain of these charts."""
+    """Names of the CustomResourceDefinitions that the releases of these charts leave behind."""
     known = remaining()
     names = (name for chart in charts if chart in known for name in known[chart].definitions)
     return sorted(dict.fromkeys(names))
 
 
 def webhooks_of(charts: Iterable[str]) -> dict[str, list[str]]:
-    """Webhook configurations that can remain of these charts, as `<plural>/<name>`, by definition."""
+    """Webhook configurations that the releases of these charts can leave behind, as `<plural>/<name>`, by
+    CustomResourceDefinition.
+    """
     known = remaining()
     return {
         definition: list(names)
@@ -73,7 +82,7 @@ def webhooks_of(charts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def objects_of(charts: Iterable[str]) -> dict[str, list[str]]:
-    """Patterns of names of the objects that remain of these charts, by definition."""
+    """Patterns of names of the objects that the releases of these charts leave behind, by CustomResourceDefinition."""
     known = remaining()
     return {
         definition: list(patterns)

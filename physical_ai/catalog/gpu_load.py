@@ -1,4 +1,4 @@
-"""Reads the data on the GPU software stack, and keeps it for the process."""
+"""Reading of the data on the GPU software stack, which is then kept for the process."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def driver_branches() -> dict[tuple[DriverKind, int], DriverBranch]:
 
 @lru_cache(maxsize=1)
 def node_images() -> dict[str, NodeImage]:
-    """AKS node images by name (`Ubuntu 24.04`)."""
+    """AKS node images by name, such as `Ubuntu 24.04`."""
     rows = [row(NodeImage, data, f"node_images.yaml: {data.get('os')}") for data in read_rows(GPU / "node_images.yaml")]
     return {image.name: image for image in rows}
 
 
 @lru_cache(maxsize=1)
 def runtime_traits() -> tuple[RuntimeTrait, ...]:
-    """Traits of containerd and the container toolkit, in the order of the data file."""
+    """Traits of containerd and of the container toolkit, in the order of the data file."""
     rows = read_rows(GPU / "runtimes.yaml")
     return tuple(
         row(RuntimeTrait, data, f"runtimes.yaml: {data.get('component')} {data.get('since')}") for data in rows
@@ -78,28 +78,28 @@ def runtime_traits() -> tuple[RuntimeTrait, ...]:
 
 @lru_cache(maxsize=1)
 def mig_models() -> dict[str, MigModel]:
-    """MIG profiles by GPU model, as the VM sizes name it (`H100 NVL`)."""
+    """MIG profiles by GPU model, named as in the VM sizes (`H100 NVL`)."""
     rows = read_rows(GPU / "mig_profiles.yaml")
     return {model.model: model for model in (row(MigModel, data, f"mig_profiles.yaml: {data}") for data in rows)}
 
 
 @lru_cache(maxsize=1)
 def vgpu_models() -> dict[str, VgpuModel]:
-    """Virtual GPUs by model, as the VM sizes name it."""
+    """Virtual GPUs by model, named as in the VM sizes."""
     rows = read_rows(GPU / "vgpu_models.yaml")
     return {model.model: model for model in (row(VgpuModel, data, f"vgpu_models.yaml: {data}") for data in rows)}
 
 
 @lru_cache(maxsize=1)
 def chart_key_groups() -> tuple[KeyGroup, ...]:
-    """Values keys of the GPU Operator chart."""
+    """Groups of keys of the GPU Operator chart's values."""
     rows = read_rows(CHARTS / "gpu-operator-keys.yaml")
     return _of_known_releases([row(KeyGroup, data, f"gpu-operator-keys.yaml: {data.get('source')}") for data in rows])
 
 
 @lru_cache(maxsize=1)
 def driver_field_groups() -> tuple[KeyGroup, ...]:
-    """Fields of an NVIDIADriver's spec."""
+    """Groups of fields of an NVIDIADriver's spec."""
     rows = read_rows(CHARTS / "nvidia-driver-fields.yaml")
     return _of_known_releases(
         [row(KeyGroup, data, f"nvidia-driver-fields.yaml: {data.get('source')}") for data in rows]
@@ -108,7 +108,7 @@ def driver_field_groups() -> tuple[KeyGroup, ...]:
 
 @lru_cache(maxsize=1)
 def chart_key_notes() -> tuple[KeyNote, ...]:
-    """Dead, removed and renamed keys of the GPU Operator chart."""
+    """Notes on keys of the GPU Operator chart that have no effect, were removed, or were renamed."""
     rows = read_rows(CHARTS / "gpu-operator-notes.yaml")
     return _of_known_releases([row(KeyNote, data, f"gpu-operator-notes.yaml: {data.get('paths')}") for data in rows])
 

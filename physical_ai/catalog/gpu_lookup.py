@@ -1,4 +1,4 @@
-"""Finding rows of the GPU software stack by name, and comparing their versions."""
+"""Lookup of rows of the GPU software stack by name, and comparison of versions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Version = tuple[int, ...]
 
 
 def version(text: str) -> Version:
-    """Numbers of a version, for comparing: `v26.7.0` is (26, 7, 0), `1.17.8-ubuntu20.04` (1, 17, 8).
+    """Numbers of a version, for comparison: `v26.7.0` is (26, 7, 0), `1.17.8-ubuntu20.04` is (1, 17, 8).
 
     Raises ValueError if the text does not begin with a number.
     """
@@ -39,7 +39,10 @@ def version(text: str) -> Version:
 
 
 def within(text: str, bounds: tuple[str, str]) -> int:
-    """Compares a version with a range of minors: below (-1), within (0), above (1). Patches of the upper are within."""
+    """Position of a version relative to a range of minors: below (-1), within (0) or above (1).
+
+    Patches of the upper minor are within.
+    """
     found = version(text)
     low, high = version(bounds[0]), version(bounds[1])
     if found < low:
@@ -58,23 +61,25 @@ def operator_release(name: str) -> OperatorRelease:
 
 
 def newest_release() -> OperatorRelease:
-    """The newest release of which everything stated was read, or the one that fixes an advisory on it."""
+    """The newest release whose facts were all read from sources, or the release that fixes an advisory on it."""
     return fixed_release([release for release in operator_releases().values() if not release.unverified][-1])
 
 
 def fixed_release(release: OperatorRelease) -> OperatorRelease:
-    """The newest release that fixes an advisory on this one; itself if there is no advisory."""
+    """The newest release that fixes an advisory on the given release; the given one if there is no advisory."""
     fixes = [advisory.fixed for advisory in release.advisories]
     return operator_release(max(fixes, key=version)) if fixes else release
 
 
 def branch_number(driver: str) -> int:
-    """`580` for `580.173.02`. Raises ValueError if the text does not begin with a number."""
+    """Number of the branch that a driver build belongs to: `580` for `580.173.02`. Raises ValueError if the text does
+    not begin with a number.
+    """
     return version(driver)[0]
 
 
 def driver_branch(kind: DriverKind, driver: str) -> DriverBranch:
-    """The branch a driver build belongs to. Raises `UnknownName`; its suggestion is the nearest build."""
+    """The branch that a driver build belongs to. Raises `UnknownName`, with the nearest build as its suggestion."""
     found = driver_branches().get((kind, branch_number(driver)))
     if found is None:
         raise UnknownName(f"{_KIND[kind]} branch", str(branch_number(driver)), nearest(driver, builds(kind), 0.4))
@@ -82,7 +87,7 @@ def driver_branch(kind: DriverKind, driver: str) -> DriverBranch:
 
 
 def driver_build(kind: DriverKind, driver: str) -> DriverBuild:
-    """The row of one build. Raises `UnknownName`, with the nearest build."""
+    """Row of one driver build. Raises `UnknownName`, with the nearest build as its suggestion."""
     found = builds(kind).get(driver)
     if found is None:
         same = [name for name in builds(kind) if name.startswith(f"{driver[:3]}.")]
@@ -94,7 +99,7 @@ _KIND: dict[DriverKind, str] = {"datacenter": "driver", "grid": "GRID driver"}
 
 
 def builds(kind: DriverKind) -> dict[str, DriverBuild]:
-    """Every build of a kind by version, oldest branch first."""
+    """All builds of a driver kind, by version, oldest branch first."""
     rows = [branch for branch in driver_branches().values() if branch.kind == kind]
     return {build.version: build for branch in rows for build in branch.builds}
 
@@ -108,17 +113,19 @@ def node_image(os_sku: str, kubernetes: str) -> NodeImage:
 
 
 def toolkit_trait(toolkit: str) -> RuntimeTrait:
-    """Facts about a version of the NVIDIA container toolkit."""
+    """Traits of a version of the NVIDIA container toolkit."""
     return _trait("toolkit", toolkit)
 
 
 def containerd_trait(containerd: str) -> RuntimeTrait:
-    """Facts about a version of containerd."""
+    """Traits of a version of containerd."""
     return _trait("containerd", containerd)
 
 
 def _trait(component: str, name: str) -> RuntimeTrait:
-    """The newest row that is not newer than the version; the oldest one for versions before all."""
+    """The newest row about a component that is not newer than the version; the oldest row for versions older than all
+    rows.
+    """
     rows = [trait for trait in runtime_traits() if trait.component == component]
     return next((trait for trait in reversed(rows) if version(trait.since) <= version(name)), rows[0])
 
@@ -129,5 +136,5 @@ def mig_model(gpu_model: str) -> MigModel | None:
 
 
 def vgpu_model(gpu_model: str) -> VgpuModel | None:
-    """Facts about a vGPU on which the guest's driver depends, by GPU model; None for full GPUs."""
+    """Facts about a vGPU model on which the guest's driver depends; None for full GPUs."""
     return vgpu_models().get(gpu_model)

@@ -23,11 +23,11 @@ class Advisory(Row):
 
     id: Text
     fixed: ReleaseName
-    """The release that fixes it."""
+    """The release that fixes the advisory's vulnerability."""
 
 
 class OperatorRelease(Row):
-    """One release of the GPU Operator: its contents, and the versions that NVIDIA tested it with."""
+    """A release of the GPU Operator: its contents, and the versions that NVIDIA tested it with."""
 
     version: ReleaseName
     line: LineName
@@ -35,14 +35,14 @@ class OperatorRelease(Row):
     """Day of the line's first release; None where it is not known."""
     released: datetime.date | None
     kubernetes: tuple[Minor, Minor] | None
-    """Oldest and newest minor supported; None where it is not known."""
+    """Oldest and newest supported Kubernetes minor; None where they are not known."""
     containerd: tuple[Minor, Minor] | None
     ubuntu: tuple[Minor, ...]
-    """Ubuntu releases that driver images exist for."""
+    """Ubuntu releases for which driver images exist."""
     drivers: tuple[Build, ...]
-    """Driver builds that the release names, its default first."""
+    """Driver builds that the release lists, its default first."""
     driver_cr: Literal["preview", "new-installs", "supported"]
-    """Level of support for drivers as NVIDIADriver resources."""
+    """Support level of drivers as NVIDIADriver resources."""
     toolkit: Text
     device_plugin: Text
     dcgm_exporter: Text
@@ -50,9 +50,9 @@ class OperatorRelease(Row):
     nri: bool
     """True where the chart has `cdi.nriPluginEnabled`."""
     changes: tuple[Text, ...] = ()
-    """Changes for a cluster that is upgraded from the previous line."""
+    """Changes that affect a cluster which is upgraded from the previous line."""
     values_of: ReleaseName
-    """The release whose chart was read for the values keys."""
+    """The release at which the keys of the chart's values were read."""
     advisories: tuple[Advisory, ...] = ()
     unverified: tuple[Text, ...] = ()
     source: Text
@@ -64,7 +64,9 @@ class OperatorRelease(Row):
 
     @property
     def is_unread(self) -> bool:
-        """True for a release of which only the existence is known: everything else is that of `values_of`."""
+        """True for a release of which only the existence is known: its other facts are copied from the release
+        `values_of`.
+        """
         return "drivers" in self.unverified
 
 
@@ -73,11 +75,11 @@ class DriverBuild(Row):
 
     version: Build
     vgpu: str | None = None
-    """The vGPU release a GRID build belongs to."""
+    """vGPU release that a GRID build belongs to; None for other builds."""
     mig_bug: bool = False
     """True where GPU Pods remain Pending on nodes that mix MIG and full GPUs (NVIDIA/gpu-operator#1361)."""
     url: Annotated[str, StringConstraints(pattern=r"^https://[^\s/]+/\S*[^\s/]$")] | None = None
-    """Microsoft's GRID installer; None where it is not known."""
+    """Address of Microsoft's GRID installer; None where it is not known."""
     sha256: Sha256 = ""
     """Checksum of Microsoft's GRID installer; empty where it is not known."""
     sha256_source: str = ""
@@ -85,16 +87,16 @@ class DriverBuild(Row):
 
 
 class DriverBranch(Row):
-    """A branch of NVIDIA drivers, of one kind."""
+    """A branch of NVIDIA drivers of one kind."""
 
     kind: DriverKind
     branch: Annotated[int, Field(ge=300, le=999)]
     designation: Literal["long-term", "production", "new-feature"]
     vgpu: str | None = None
-    """The vGPU branch of GRID drivers."""
+    """vGPU branch of a GRID driver branch."""
     end_of_life: datetime.date | None
     broken_kernels: tuple[Minor, ...] = ()
-    """Series of the azure kernel that the modules do not build for."""
+    """Series of the azure kernel for which the branch's modules do not build."""
     builds: tuple[DriverBuild, ...]
     unverified: tuple[Text, ...] = ()
     source: Text
@@ -102,12 +104,12 @@ class DriverBranch(Row):
 
 
 class VgpuModel(Row):
-    """A virtual GPU of Azure, as far as the guest's driver depends on it."""
+    """A virtual GPU of Azure: the facts on which the guest's driver depends."""
 
     model: Text
     """Name of the model in the VM sizes."""
     host_vgpu: Annotated[int, Field(ge=1, le=99)]
-    """vGPU branch of Azure's hosts."""
+    """vGPU branch of the driver on Azure's hosts."""
     modules: tuple[ModuleFlavour, ...]
     """Kernel modules that the guest can have, the recommended ones first."""
     unverified: tuple[Text, ...] = ()
@@ -116,16 +118,16 @@ class VgpuModel(Row):
 
 
 class NodeImage(Row):
-    """An AKS node image, as far as drivers and the container runtime depend on it."""
+    """An AKS node image: the facts on which drivers and the container runtime depend."""
 
     os: Literal["Ubuntu", "AzureLinux"]
     release: Minor
     containerd: str | None
     config_version: Annotated[int, Field(ge=1)]
-    """Schema of the image's own containerd configuration."""
+    """Schema version of the image's containerd configuration."""
     kernel: Minor | None
     driver_images: bool
-    """True where NVIDIA publishes driver images for the system."""
+    """True where NVIDIA publishes driver images for this operating system."""
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date
@@ -136,25 +138,25 @@ class NodeImage(Row):
 
 
 class RuntimeTrait(Row):
-    """Facts about containerd, or the container toolkit, from a version on."""
+    """Facts about containerd, or the container toolkit, that hold from a version on."""
 
     component: Literal["containerd", "toolkit"]
     since: Text
     dumps: int | None = None
-    """Schema that `containerd config dump` prints."""
+    """Schema version that `containerd config dump` prints."""
     drop_in: bool | None = None
-    """True where the toolkit writes a drop-in file instead of editing containerd's own."""
+    """True where the toolkit writes a drop-in file instead of editing containerd's own configuration file."""
     loses_imports: bool = False
-    """True where the toolkit overwrites the `imports` of containerd's own file."""
+    """True where the toolkit overwrites the `imports` of containerd's own configuration file."""
     source: Text
     date: datetime.date
 
 
 class MigProfile(Row):
     most: Annotated[int, Field(ge=1, le=7)]
-    """Instances of this profile alone that fit one GPU."""
+    """Largest number of instances of this profile that fit one GPU without other instances."""
     memory: Annotated[int, Field(ge=1, le=8)]
-    """Memory slices of 8 that an instance uses."""
+    """Memory slices, of a GPU's 8, that an instance uses."""
 
 
 class MigModel(Row):
@@ -167,30 +169,30 @@ class MigModel(Row):
 
 
 class SectionKeys(Row):
-    """Keys of one section of a chart's values, relative to the section."""
+    """Keys in one section of a chart's values, relative to the section."""
 
     values: tuple[Text, ...] = ()
     lists: tuple[Text, ...] = ()
     maps: tuple[Text, ...] = ()
-    """Maps that are free below: nothing under them is a key of the chart."""
+    """Keys of maps with arbitrary content: nothing below them is a key of the chart."""
 
 
 class KeyGroup(Row):
-    """Values keys that the same releases of a chart have, read in the same place."""
+    """Keys of a chart's values that the same releases of the chart have, and that were read from the same source."""
 
     since: Text | None = None
     until: Text | None = None
     read: tuple[Text, ...] = ()
-    """Versions of the chart at which keys of the file were read; at least one group of a file has some."""
+    """Chart versions at which the keys were read; at least one group of a file has some."""
     sections: dict[str, SectionKeys]
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
-    """Allowed values of a key, by its full path."""
+    """Allowed values of keys, by full path."""
     source: Text
     date: datetime.date
 
 
 class Switches(Row):
-    """Keys of a chart that take `true` or `false` alone."""
+    """Keys of a chart that accept only `true` or `false`."""
 
     chart: Text
     keys: tuple[Text, ...]
@@ -199,7 +201,7 @@ class Switches(Row):
 
 
 class KeyNote(Row):
-    """Keys that people write and the chart does not render, or renders under another name now."""
+    """Note on keys that people write although the chart does not render them, or renders them under another name."""
 
     paths: tuple[Text, ...]
     state: Literal["dead", "removed", "renamed", "driver-cr"]

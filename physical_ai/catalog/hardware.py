@@ -1,4 +1,5 @@
-"""Servers of existing clusters, the cluster they were described with, and one look-up for servers and VM sizes.
+"""Servers of existing clusters, the reference cluster they were described with, and one lookup for servers and VM
+sizes.
 
 >>> machine("hgx-b200").gpu.count, machine("Standard_NC40ads_H100_v5").gpu.count
 (8, 1)
@@ -27,7 +28,7 @@ class Firmware(Row):
     vbios: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{2}(\.[0-9A-F]{2}){4}$")]
     """VBIOS version of each GPU, as `nvidia-smi` prints it."""
     tool: Text
-    """Program that reads and updates the firmware on the machine."""
+    """Program on the machine that reads and updates the firmware."""
 
 
 class Server(Machine):
@@ -39,22 +40,22 @@ class Server(Machine):
     sockets: Annotated[int, Field(ge=1)]
     nics: Annotated[int, Field(ge=1)]
     rails: Annotated[int, Field(ge=0)]
-    """NICs of the GPUs' own network."""
+    """Number of NICs in the GPUs' own network."""
     rail_gbps: Annotated[int, Field(ge=1)]
     minimum_driver: Build | None
-    """First driver build that knows its GPUs; None without any."""
+    """First driver build that supports the server's GPUs; None for a server without GPUs."""
     firmware: Firmware | None
 
 
 class Installer(Row):
-    """Installer of a cluster."""
+    """Program that installed a cluster, with its version."""
 
     name: Text
     version: Exact
 
 
 class OnPremises(Row):
-    """The cluster that the reference architecture describes."""
+    """The cluster in NVIDIA's reference architecture for servers."""
 
     os: Text
     os_release: Minor
@@ -66,14 +67,14 @@ class OnPremises(Row):
     virtual_ip: Text
     cuda: Minor
     runai_kubernetes: tuple[Minor, Minor]
-    """Oldest and newest minor that Run:ai supports."""
+    """Oldest and newest Kubernetes minor that Run:ai supports."""
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date
 
 
 class UpstreamMinor(Row):
-    """A Kubernetes minor of the project itself."""
+    """A minor of upstream Kubernetes."""
 
     minor: Minor
     ga: datetime.date | None
@@ -85,7 +86,7 @@ class UpstreamMinor(Row):
 
 @lru_cache(maxsize=1)
 def servers() -> dict[str, Server]:
-    """Every server, by name."""
+    """All servers by name."""
     found: dict[str, Server] = {}
     for data in read_rows(DATA / "servers.yaml"):
         where = f"servers.yaml: {data.get('name')}"
@@ -116,7 +117,7 @@ def server(name: str) -> Server:
 
 
 def machine(name: str) -> Machine:
-    """The VM size or the server of this name. Raises `UnknownName`, with the nearest of either."""
+    """The VM size or server of this name. Raises `UnknownName`, with the nearest name of either kind."""
     found = servers().get(name)
     if found is not None:
         return found
@@ -127,13 +128,13 @@ def machine(name: str) -> Machine:
 
 @lru_cache(maxsize=1)
 def on_premises() -> OnPremises:
-    """The versions and the structure of the cluster in the reference architecture."""
+    """Versions and structure of the cluster in the reference architecture."""
     return row(OnPremises, read_mapping(DATA / "on_premises.yaml"), "on_premises.yaml")
 
 
 @lru_cache(maxsize=1)
 def upstream_minors() -> dict[str, UpstreamMinor]:
-    """Kubernetes minors of the project itself by name, oldest first."""
+    """Minors of upstream Kubernetes by name, oldest first."""
     rows = read_rows(DATA / "upstream_kubernetes.yaml")
     return {
         item.minor: item for item in (row(UpstreamMinor, data, f"upstream_kubernetes.yaml: {data}") for data in rows)

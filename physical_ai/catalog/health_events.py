@@ -1,4 +1,4 @@
-"""Errors that NVSentinel's monitors report, and whether a node leaves service for one."""
+"""Errors that NVSentinel's monitors report, and whether a node leaves service because of one."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from physical_ai.catalog.load import CatalogError, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 XID_CHECK = "SysLogsXIDError"
-"""Type of the condition of a node with an Xid in its kernel log."""
+"""Type of the node condition that reports an Xid in the kernel log."""
 
 Action = Literal["NONE", "COMPONENT_RESET", "CONTACT_SUPPORT", "RESTART_VM", "RESTART_BM"]
 
 
 class DcgmError(Row):
-    """One error that the GPU health monitor reports."""
+    """An error that NVSentinel's GPU health monitor reports."""
 
     code: Text
     check: Text
-    """Type of the node's condition."""
+    """Type of the node condition that reports the error."""
     action: Action
     quarantine: bool
     why: str = ""
-    """Reason why a node stays in service with a fatal error."""
+    """Reason why a node stays in service although the error is fatal."""
     believed: bool = False
-    """True where no source was found for the fault at which DCGM reports it."""
+    """True where no source says for which fault DCGM reports the error."""
     source: Text
     date: datetime.date
 
 
 @lru_cache(maxsize=1)
 def dcgm_errors() -> dict[str, DcgmError]:
-    """The errors by DCGM's code, in the order of the data."""
+    """Errors of DCGM by code, in the order of the data."""
     found: dict[str, DcgmError] = {}
     for group in read_rows(GPU / "health_events.yaml"):
         shared = {"source": group["source"], "date": group["date"]}

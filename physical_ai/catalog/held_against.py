@@ -1,4 +1,4 @@
-"""Comparisons of models of charts, the simulator and standards with the originals: docs/reference/held-against.md."""
+"""Comparisons of the simulator's models and of policies with their originals, for docs/reference/held-against.md."""
 
 from __future__ import annotations
 
@@ -16,26 +16,34 @@ FILE = DATA / "held_against.yaml"
 
 
 class Held(Row):
-    """One comparison of a model with its original."""
+    """One comparison of a model or policy with its original."""
 
     subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+|policy [a-z0-9-]+)$")]
     """`chart` and its name, `model` and its folder in `simulator`, or `policy` and its name."""
     versions: tuple[Text, ...] = ()
-    """Versions of a chart. A model of the simulator has none of its own."""
+    """Versions of a chart; empty for a model of the simulator, which has no version of its own."""
     against: Text
-    """The original: repository and folder, or programs."""
+    """The original: a repository and folder, or programs."""
     at: Text
     """Tag, commit or release of the original."""
     how: Literal["run", "rendered", "read", "documented", "nothing"]
-    """Kind of the comparison: both ran; both were rendered with the same values; its text was read; its
-    documentation was; nothing was."""
+    """Kind of comparison.
+
+    `run`: both ran.
+    `rendered`: both were rendered with the same values.
+    `read`: the original's text was read.
+    `documented`: only the original's documentation was read.
+    `nothing`: nothing was compared yet.
+    """
     agrees: Text | None = None
     """The compared values, and how many of them are equal."""
     differs: tuple[Text, ...] = ()
     """Known differences."""
     date: datetime.date
     repeated: Text | None = None
-    """The part of it that this project has repeated: how, and at which version. Absent: the figure is a report's own.
+    """The part of the comparison that this project has repeated: how, and at which version.
+
+    None: the figure is another report's.
     """
 
     @property
@@ -49,7 +57,9 @@ class Held(Row):
 
 @lru_cache(maxsize=1)
 def held() -> tuple[Held, ...]:
-    """Every row: those of charts in the order of their pins, then those of the simulator's models."""
+    """All comparisons: first those of charts in the order of their pins, then those of the simulator's models and of
+    policies.
+    """
     charts = ((file, {"subject": f"chart {name}", **data}) for file, name, data in comparisons())
     others = ((FILE.name, data) for data in read_rows(FILE))
     return tuple(row(Held, data, f"{file}: {data.get('subject')}") for file, data in (*charts, *others))

@@ -17,24 +17,26 @@ from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
 
 MICROSOFT = "mcr.microsoft.com"
-"""Registry that AKS itself pulls from, so every cluster reaches it (AKS docs, outbound-rules-control-egress)."""
+"""Registry from which AKS itself pulls, so that every cluster can reach it (AKS docs,
+outbound-rules-control-egress).
+"""
 PYTHON_IMAGE = "azurelinux/distroless/python"
-"""Name of the image for programs of this project that need nothing but the standard library."""
+"""Name of the image for programs of this project that need only Python's standard library."""
 
 
 class Image(Row):
-    """One image, by the digest of one of its versions."""
+    """A container image, pinned to the digest of one of its versions."""
 
     name: Text
-    """Repository below a registry."""
+    """Repository path below a registry."""
     tag: Text
-    """Tag for readers; the digest decides."""
+    """Tag for readers of the reference; only the digest is decisive."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
     source: Text
     date: datetime.date
 
     def at(self, registry: str) -> str:
-        """The reference under which a registry, or a mirror of one, has the image."""
+        """Reference of the image in a registry, or in a mirror of one."""
         return f"{registry.rstrip('/')}/{self.name}:{self.tag}@{self.digest}"
 
 
@@ -49,7 +51,7 @@ def images() -> dict[str, Image]:
 
 
 def image(name: str) -> Image:
-    """The pin of an image. Raises `UnknownName`."""
+    """The pinned image of this name. Raises `UnknownName`."""
     found = images().get(name)
     if found is None:
         raise UnknownName("image", name, nearest(name, images()))

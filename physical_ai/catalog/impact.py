@@ -1,4 +1,4 @@
-"""Categories that Azure has for a report about a GPU machine: rows, reading, and the choice of one."""
+"""Azure's categories for reports about a GPU machine: rows, reading, and the choice of a category."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from physical_ai.catalog.telemetry_rows import xids_of
 
 
 class ImpactCategory(Row):
-    """A category of Microsoft.Impact, and what leads to it."""
+    """A category of Microsoft.Impact, and the signs that lead to it."""
 
     name: Text
     meaning: Text
@@ -36,7 +36,7 @@ class ImpactCategory(Row):
 
 
 class Impact(Row):
-    """The categories in the order in which they are tried; the last is for all else."""
+    """The categories in the order in which they are tried; the last one is for everything else."""
 
     source: Text
     date: datetime.date
@@ -49,7 +49,7 @@ class Impact(Row):
 
 @lru_cache(maxsize=1)
 def impact() -> Impact:
-    """The one table of categories."""
+    """The content of impact_categories.yaml."""
     (given,) = read_rows(GPU / "impact_categories.yaml")
     categories = tuple(
         row(ImpactCategory, each, f"impact_categories.yaml: {each.get('name')}") for each in given["categories"]
@@ -60,13 +60,13 @@ def impact() -> Impact:
 def category(
     xids: Collection[int], alerts: Collection[str], checks: Collection[str], *, missing: bool
 ) -> ImpactCategory:
-    """The category of a machine's signs.
+    """Category that fits a machine's signs.
 
     Args:
         xids: Xids that were seen.
         alerts: Alerts that fire.
-        checks: Checks of acceptance that failed.
-        missing: The machine has fewer GPUs than its size.
+        checks: Acceptance checks that failed.
+        missing: True if the machine has fewer GPUs than its size.
 
     >>> category({79, 31}, (), (), missing=False).name
     'Resource.Hpc.Unhealthy.XID79FallenOffBus'

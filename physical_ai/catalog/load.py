@@ -1,6 +1,6 @@
-"""Reads the data files, checks them as strictly as a user's, and keeps them for the process.
+"""Reading of the data files: it checks them as strictly as a user's files, and keeps them for the process.
 
-A fault in here is a fault of the project, not of its user: it surfaces as `CatalogError` naming the file and row.
+A fault in a data file is the project's fault, not the user's: it raises `CatalogError` with the file and row.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:
 
 @lru_cache(maxsize=1)
 def vm_sizes() -> dict[str, VmSize]:
-    """Every size in the catalogue, by name, in the order of the data file."""
+    """All VM sizes in the catalogue by name, in the order of the data file."""
     sizes = _by_name(((size.name, size) for size in _expand(read_rows(DATA / "vm_sizes.yaml"))), "vm_sizes.yaml")
     for size in sizes.values():
         successor = sizes.get(size.successor or "")
@@ -68,7 +68,7 @@ def _expand(series_rows: Iterable[dict[str, Any]]) -> Iterable[VmSize]:
 
 @lru_cache(maxsize=1)
 def regions() -> dict[str, Region]:
-    """Every region in the catalogue, by name."""
+    """All regions in the catalogue by name."""
     series: dict[str, list[str]] = {}
     for size in vm_sizes().values():
         series.setdefault(size.series, []).append(size.name)

@@ -1,4 +1,4 @@
-"""Finding a row by name, and saying what was probably meant when there is none."""
+"""Lookup of a row by name, and suggestion of the name that was probably meant when there is no such row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
 
 class UnknownName(LookupError):
-    """Raised for a name that no row has; `suggestion` is the nearest one that a row has, if any is near."""
+    """Raised for a name that no row has; `suggestion` is the nearest known name, if there is a near one."""
 
     def __init__(self, kind: str, name: str, suggestion: str | None) -> None:
         super().__init__(f"'{name}' is not a {kind} this project knows.")
@@ -24,14 +24,14 @@ class UnknownName(LookupError):
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name most like `name`, ignoring case; None when nothing is near."""
+    """Known name that is most similar to `name`, ignoring case; None when none is similar."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     matches = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=cutoff)
     return by_lower[matches[0]] if matches else None
 
 
 def vm_size(name: str) -> VmSize:
-    """The size of this name, retired ones included.
+    """The VM size of this name, retired sizes included.
 
     Raises `UnknownName`; its suggestion is never a retired size.
     """
@@ -43,7 +43,7 @@ def vm_size(name: str) -> VmSize:
 
 
 def _like(name: str) -> str | None:
-    """A size with the GPU of the name: another GPU is no misspelling."""
+    """The most similar size with the same GPU as the name: another GPU is not taken for a misspelling."""
     if why_not(name) is not None:
         return None
     gpu = gpu_of(name)
@@ -54,7 +54,7 @@ def _like(name: str) -> str | None:
 
 
 def current_name(name: str) -> str:
-    """The size to use today for `name`: its successor when it is retired, itself otherwise."""
+    """Size to use today for `name`: its successor if it is retired, otherwise itself."""
     size = vm_sizes()[name]
     return size.successor or size.name
 
@@ -70,12 +70,12 @@ def region(name: str) -> Region:
 
 
 def price(size: str, region_name: str) -> PriceRow | None:
-    """On-demand list price; None where the catalogue has no price."""
+    """Row with the on-demand list price of a size in a region; None where the catalogue has no price."""
     return prices().get((size, region_name))
 
 
 def kubernetes_minor(version: str) -> KubernetesMinor:
-    """The row of a version's minor (`1.36` for `1.36.3`). Raises `UnknownName`."""
+    """Row of a version's minor (`1.36` for `1.36.3`). Raises `UnknownName`."""
     minor = ".".join(version.split(".")[:2])
     found = kubernetes_minors().get(minor)
     if found is None:
@@ -88,19 +88,24 @@ KubernetesPhase = Literal["due", "supported", "platform", "gone"]
 
 
 def has_long_term(minor: KubernetesMinor, today: datetime.date) -> bool:
-    """True where long-term support of a minor has not ended."""
+    """True where long-term support of a minor has not ended at the date."""
     return minor.long_term_end_of_life is not None and today <= minor.long_term_end_of_life
 
 
 PLATFORM_SUPPORT = 3
-"""Newer minors beside which AKS still runs clusters of one that is out of support (platform support, n-3)."""
+"""Number of newer minors up to which AKS still runs clusters of a minor that is out of support (platform support,
+n-3).
+"""
 
 
 def kubernetes_phase(minor: KubernetesMinor, today: datetime.date, *, long_term: bool = False) -> KubernetesPhase:
     """Phase of a minor on AKS at a date.
 
-    `due`: not released yet. `platform`: out of support; existing clusters run, no new ones. `gone`: AKS offers it
-    no more, but for its long-term support, which `long_term` counts. (AKS docs, supported-kubernetes-versions)
+    `due`: the minor is not released yet.
+    `platform`: it is out of support; existing clusters still run, new ones are refused.
+    `gone`: AKS no longer offers it.
+
+    With `long_term`, a minor in long-term support counts as supported. (AKS docs, supported-kubernetes-versions)
     """
     if minor.ga is not None and today < minor.ga:
         return "due"

@@ -27,7 +27,7 @@ Problem = Literal["automatic", "debugging", "fabric", "interface"]
 
 
 class NcclPool(Row):
-    """A kind of nodes; the meaning of the fields is in the data file."""
+    """A kind of node pool for NCCL; the data file explains the fields."""
 
     kind: Literal["infiniband", "peers", "single"]
     title: Text
@@ -41,7 +41,7 @@ class NcclPool(Row):
 
 
 class NcclVariable(Row):
-    """A variable that needs a reason to be set."""
+    """An NCCL variable that a task should set only for a reason."""
 
     name: Text
     problem: Problem
@@ -54,7 +54,7 @@ class NcclVariable(Row):
 
 
 class NcclFigure(Row):
-    """An all-reduce over nodes, in one setup; the meaning of the fields is in the data file."""
+    """Measured all-reduce over several nodes in one setup; the data file explains the fields."""
 
     size: Text
     nodes: Annotated[int, Field(ge=2)]
@@ -69,29 +69,29 @@ class NcclFigure(Row):
 
 @cache
 def figures() -> tuple[NcclFigure, ...]:
-    """All-reduce over several nodes, by setup."""
+    """Measured all-reduces over several nodes, one for each setup."""
     return tuple(row(NcclFigure, each, f"{FILE.name}: figures") for each in read_mapping(FILE)["figures"])
 
 
 def figure(size: str, nodes: int) -> NcclFigure | None:
-    """Published figure for this number of nodes of a VM size; None where none is published."""
+    """Published figure of an all-reduce over this number of nodes of a VM size; None where none is published."""
     return next((each for each in figures() if (each.size, each.nodes) == (size, nodes)), None)
 
 
 @cache
 def pool_kinds() -> tuple[NcclPool, ...]:
-    """Kinds of pools, in the order in which they are tried."""
+    """Kinds of node pools for NCCL, in the order in which they are tried."""
     return tuple(row(NcclPool, each, f"{FILE.name}: pools") for each in read_mapping(FILE)["pools"])
 
 
 @cache
 def variables() -> tuple[NcclVariable, ...]:
-    """Variables, in the order in which they are tried."""
+    """NCCL variables, in the order in which they are tried."""
     return tuple(row(NcclVariable, each, f"{FILE.name}: variables") for each in read_mapping(FILE)["variables"])
 
 
 def pool_kind(size: str) -> NcclPool:
-    """The kind of a VM size or a server with GPUs.
+    """Kind of node pool for NCCL that a VM size or server with GPUs is.
 
     Raises:
         UnknownName: there is no such size.
@@ -107,7 +107,7 @@ def pool_kind(size: str) -> NcclPool:
 
 
 def variable(name: str) -> NcclVariable | None:
-    """Facts about a variable; None where a task may set it."""
+    """Row about an NCCL variable; None for a variable that a task may set."""
     for each in variables():
         if name == each.name or (each.name.endswith("*") and name.startswith(each.name[:-1])):
             return each

@@ -20,14 +20,14 @@ GPU_CLASS, ADAPTER_CLASS, BRIDGE_CLASS = "0x030200", "0x020700", "0x060400"
 
 
 class NumaNode(Row):
-    """One processor with the GPUs and adapters near it; the meaning of the fields is in the data file."""
+    """A NUMA node: one processor with the GPUs and adapters near it; the data file explains the fields."""
 
     affinity: Text
     pairs: tuple[tuple[Text, Text], ...]
 
 
 class Topology(Row):
-    """The topology of one series of VM sizes."""
+    """NCCL topology of one series of VM sizes."""
 
     name: Text
     file: Text
@@ -40,7 +40,7 @@ class Topology(Row):
     unverified: tuple[Text, ...] = ()
 
     def xml(self) -> str:
-        """The file that NCCL reads. Bridges have addresses that no device has."""
+        """Text of the topology file that NCCL reads. The bridges in it have addresses that no device has."""
         system = ElementTree.Element("system", version="1")
         link = {"link_speed": self.link["speed"], "link_width": self.link["width"]}
         none = dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem_device"), "0x0000")
@@ -64,6 +64,6 @@ def topologies() -> tuple[Topology, ...]:
 
 
 def topology(size: str) -> Topology | None:
-    """The topology of a VM size; None where the guest sees its own."""
+    """NCCL topology of a VM size; None where the guest itself sees the right topology."""
     found = vm_sizes().get(size)
     return next((each for each in topologies() if found is not None and found.series in each.series), None)

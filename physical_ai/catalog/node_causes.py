@@ -1,4 +1,4 @@
-"""Causes of a failing GPU node by the signs of them, and their repairs. Rows, lookups, remedies."""
+"""Causes of a failing GPU node with their signs and repairs: rows, lookups, remedies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
 Explains = Group | Literal["xid", "xid-64", "xid-unknown", "information", "gate", "condition"]
-"""Explanation of a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
+"""Explanation of a sign: a group of causes, an Xid of the machine or one without consequence, a gate, or a
+condition.
+"""
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
     "replace": "physai node replace {node} {stack} --replace drains the node, reports its machine to Azure, deletes it,"
@@ -32,7 +34,9 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Remedies in an existing cluster: the same command waits for the machine's new boot id, or for a new node."""
+"""Remedies on an existing cluster: the same command as on Azure, which there waits for the machine's new boot id, or
+for a new node.
+"""
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
@@ -42,14 +46,16 @@ ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
-"""The same on a cluster that exists already: its machines are its owner's, also where it is one of AKS."""
+"""Advice of a gate or an alert about a machine on an existing cluster: its machines belong to its owner, also if it is
+an AKS cluster.
+"""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
 """Advice of an alert that is usually a consequence of another problem."""
 ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
 
 
 class NodeCause(Row):
-    """One cause; the meaning of each field is in the data."""
+    """A cause; the data file explains the fields."""
 
     id: Text
     group: Group
@@ -66,7 +72,7 @@ class NodeCause(Row):
     reason: Text
     fix: Text = "-"
     fix_elsewhere: Text = "-"
-    """Advice for an existing cluster, where it differs."""
+    """Fix on an existing cluster, where it differs from `fix`."""
     waits: bool = False
     source: Text
     date: datetime.date
@@ -80,11 +86,11 @@ class NodeCause(Row):
         return self
 
     def advice(self, *, azure: bool) -> str:
-        """The fix, for a node of Azure's or of a cluster that exists already."""
+        """The fix for a node of a cluster on Azure that the stack creates, or of an existing cluster."""
         return self.fix if azure or self.fix_elsewhere == "-" else self.fix_elsewhere
 
     def has_condition(self, kind: str) -> bool:
-        """True where a condition of this type is a sign of the cause."""
+        """True where a condition of this type is a sign of this cause."""
         return any(re.fullmatch(each, kind) for each in self.conditions)
 
 
@@ -103,20 +109,21 @@ def node_causes() -> Mapping[str, NodeCause]:
 
 
 def cause_of_alert(alert: str) -> NodeCause | None:
-    """The cause that an alert of this project says; None for one that is not about a node."""
+    """Cause that an alert of this project reports; None for an alert that is not about a node."""
     return next((each for each in node_causes().values() if alert in each.alerts), None)
 
 
 def cause_of_gate(gate: str) -> NodeCause | None:
-    """The row that knows the cause of a closed gate, and so what repairs it; None where `causes.yaml` has its fix."""
+    """Cause that explains a closed gate and so has its fix; None for a gate whose fix is in `causes.yaml`."""
     return next((each for each in node_causes().values() if gate in each.gates), None)
 
 
 def gate_fix(gate: str, *, azure: bool) -> str | None:
-    """Advice of a closed gate, with `{node}` and `{stack}` to fill in. None for a gate that no row explains.
+    """Advice for a closed gate, with `{node}` and `{stack}` to fill in; None for a gate that no row of the causes
+    explains.
 
     Args:
-        azure: Whether the node is Azure's; else one of a cluster that exists already.
+        azure: True for a node of a cluster that the stack creates on Azure; False on an existing cluster.
     """
     found = cause_of_gate(gate)
     if found is None:
@@ -127,11 +134,11 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
-    """Action in the annotation of an alert: the reader replaces `NODE` and similar words. None for an alert that no row
-    explains.
+    """Action for the annotation of an alert, in which the reader replaces `NODE` and similar words; None for an alert
+    that no row of the causes explains.
 
     Args:
-        azure: Whether the nodes are Azure's; else those of a cluster that exists already.
+        azure: True for nodes of a cluster that the stack creates on Azure; False on an existing cluster.
     """
     found = cause_of_alert(alert)
     if found is None:
@@ -144,11 +151,11 @@ def alert_action(alert: str, *, azure: bool = True) -> str | None:
 
 
 def with_remedies(fix: str, *, azure: bool) -> str:
-    """An advice with the commands for `{reboot}` and `{replace}`; `{node}` and `{stack}` are left to fill in."""
+    """Advice with the commands in place of `{reboot}` and `{replace}`; `{node}` and `{stack}` are left to fill in."""
     remedies = REMEDIES if azure else ELSEWHERE
     return fix.replace("{replace}", remedies["replace"]).replace("{reboot}", remedies["reboot"])
 
 
 def remedy_text(remedy: Remedy, *, node: str, stack: str, azure: bool) -> str:
-    """The command that restarts or replaces a machine."""
+    """Command that restarts or replaces a machine."""
     return (REMEDIES if azure else ELSEWHERE)[remedy].format(node=node, stack=stack)

@@ -1,4 +1,4 @@
-"""Sizes of Azure with GPUs that the catalogue does not have, and why."""
+"""VM sizes of Azure with GPUs that the catalogue leaves out, and why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _OTHERS = (
     (r"Standard_NP\d+s", "FPGAs are not supported"),
     (r"Standard_NCC\d+.*", "Confidential GPUs are not supported"),
 )
-"""Azure's documentation of sizes, GPU-accelerated families (learn.microsoft.com/azure/virtual-machines/sizes)."""
+"""Patterns of the names of such sizes, each with the reason.
+
+Source: Azure's documentation of sizes, GPU-accelerated families (learn.microsoft.com/azure/virtual-machines/sizes).
+"""
 OTHER_GPUS = frozenset(
     {
         *(
@@ -39,16 +42,16 @@ OTHER_GPUS = frozenset(
         "V710",
     }
 )
-"""GPUs of which the catalogue has no size: their names are no misspelt ones."""
+"""GPUs of which the catalogue has no size: a name with one of them is not treated as a misspelling."""
 _GPU = re.compile(r"_(?P<gpu>[A-Z]+\d+[A-Z0-9]*)_v\d+$", re.IGNORECASE)
 
 
 def why_not(name: str) -> str | None:
-    """Reason why the catalogue leaves out a size of Azure's; None for a name that may be a misspelling."""
+    """Reason why the catalogue leaves out a VM size of Azure; None for a name that may be a misspelling."""
     return next((f"{why}." for pattern, why in _OTHERS if re.fullmatch(pattern, name, re.IGNORECASE)), None)
 
 
 def gpu_of(name: str) -> str | None:
-    """The GPU in a size's name: H100 of Standard_NC40ads_H100_v5."""
+    """GPU in a size's name: H100 for Standard_NC40ads_H100_v5."""
     found = _GPU.search(name)
     return found["gpu"].upper() if found is not None else None

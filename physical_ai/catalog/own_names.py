@@ -1,14 +1,16 @@
-"""Names that this project gives to the objects that it installs, for all readers in a cluster."""
+"""Names that this project gives to the objects that it installs, for all programs that read a cluster."""
 
 from __future__ import annotations
 
 DRIVER_LABEL = "physical-ai/gpu-driver"
-"""Carried by the nodes of every GPU pool; its value is the driver source."""
+"""Label of the nodes of every GPU pool; its value is the driver source."""
 GRID_AGENT = "gpu-grid-driver-installer"
-"""DaemonSet of the agent that installs GRID drivers; also the name of its other objects, or its first part."""
+"""Name of the DaemonSet of the agent that installs GRID drivers; also the name, or the first part of the name, of its
+other objects.
+"""
 GRID_DRIVER_READY = "GridDriverReady"
-"""The condition with which it reports a node's state (agents/grid_driver/grid_agent/facts.py)."""
+"""Type of the condition with which the GRID agent reports a node's state (agents/grid_driver/grid_agent/facts.py)."""
 GRID_DRIVER_WANTED = "physical-ai/grid-driver-wanted"
-"""Annotation of its Pods: the document that the agent works from, as of the Pod's creation."""
+"""Annotation of the GRID agent's Pods: the document that the agent works from, as of the Pod's creation."""
 REPAIR_LABEL = "physical-ai/repair"
-"""Label of the ConfigMaps that record repairs; its value is the pool."""
+"""Label of the ConfigMaps that record repairs; its value is the name of the pool."""

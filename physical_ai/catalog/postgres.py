@@ -17,14 +17,17 @@ from physical_ai.catalog.row import Offered, Row, Text
 
 FILE, VERSIONS, SIZES = "postgres_regions.yaml", "postgres_versions.yaml", "postgres_sizes.yaml"
 NEWEST = 5
-"""Generation of the default size."""
+"""Generation of the default compute size."""
 
 
 class PostgresRegion(Row):
-    """One region. `no` also means closed for new servers: a server that exists keeps what it has."""
+    """Offers of PostgreSQL Flexible Server in one region.
+
+    `no` also means closed for new servers: an existing server keeps what it has.
+    """
 
     generations: tuple[int, ...]
-    """Generations of general purpose and memory optimized sizes; empty where not known."""
+    """Generations of general purpose and memory optimized sizes; empty where they are not known."""
     zone_redundant: Offered
     same_zone: Offered
     geo_backup: Offered
@@ -44,14 +47,14 @@ class PostgresRegion(Row):
         return f"Standard_D2{'ds' if newest > 3 else 's'}_v{newest}"
 
     def has_size(self, size: str) -> bool:
-        """True for a size of a generation that the region has; burstable sizes have no generation."""
+        """True for a size whose generation the region has; burstable sizes have no generation."""
         found = re.search(r"_[DE].*_v([0-9]+)$", size)
         return found is None or not self.generations or int(found[1]) in self.generations
 
 
 @lru_cache(maxsize=1)
 def postgres_regions() -> Mapping[str, PostgresRegion]:
-    """Every region of which something is known."""
+    """Known offers of PostgreSQL Flexible Server, by region."""
     found: dict[str, PostgresRegion] = {}
     for feed in read_rows(Path(__file__).parent / "data" / FILE):
         shared = {key: value for key, value in feed.items() if key != "regions"}
@@ -64,13 +67,13 @@ def postgres_regions() -> Mapping[str, PostgresRegion]:
 
 
 class PostgresVersion(Row):
-    """One major version."""
+    """A major version of PostgreSQL on Azure."""
 
     version: Text
     ga: datetime.date
-    """First day of the month in which it was generally available."""
+    """First day of the month in which the version became generally available."""
     end: datetime.date
-    """Last day of Azure's standard support; no new servers of it are made after."""
+    """Last day of Azure's standard support; afterwards, no new servers of the version can be created."""
     source: Text
     date: datetime.date
 
@@ -87,10 +90,10 @@ def postgres_versions() -> Mapping[str, PostgresVersion]:
 
 
 class PostgresSizes(Row):
-    """Sizes that one source lists."""
+    """Compute sizes that one source lists."""
 
     series: Mapping[str, tuple[int, ...]]
-    """Numbers of cores by series, with `#` in their place."""
+    """Numbers of cores by series; the series' name has `#` in place of the number."""
     source: Text
     date: datetime.date
 
@@ -105,7 +108,9 @@ def postgres_sizes() -> tuple[PostgresSizes, ...]:
 
 
 def is_no_postgres_size(size: str) -> bool:
-    """True for a size of a known generation that the list does not have. Later generations are not known.
+    """True for a size that Azure is known not to have: its generation is known, and no list has it.
+
+    Later generations are not known.
 
     >>> is_no_postgres_size("Standard_D3ds_v4"), is_no_postgres_size("Standard_D2ds_v6")
     (True, False)

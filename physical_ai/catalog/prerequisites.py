@@ -27,7 +27,7 @@ class Tool(Row):
 
 
 class Plan(Row):
-    """A plan of GitHub, and what it gives a pipeline."""
+    """A plan of GitHub, and what it gives to pipelines."""
 
     repository: Text
     plan: Text
@@ -44,5 +44,5 @@ def tools() -> tuple[Tool, ...]:
 
 @lru_cache(maxsize=1)
 def plans() -> tuple[Plan, ...]:
-    """The plans, from the one that gives the least to private repositories."""
+    """Plans of GitHub, sorted by what they give to private repositories, least first."""
     return tuple(row(Plan, each, f"{FILE}: {each.get('plan')}") for each in read_mapping(DATA / FILE)["plans"])

@@ -1,4 +1,4 @@
-"""Private Link: the zone that resolves each kind of private endpoint, and what Azure asks of the subnets around it."""
+"""Private Link: the DNS zone for each kind of private endpoint, and Azure's requirements on the subnets around it."""
 
 from __future__ import annotations
 
@@ -18,32 +18,41 @@ ZONES: Mapping[str, str] = {
     "ods": "privatelink.ods.opinsights.azure.com",
     "agentsvc": "privatelink.agentsvc.azure-automation.net",
 }
-"""Private DNS zones by a short key, which is the sub-resource of a private endpoint where this has one zone (Azure
-docs, private-link/private-endpoint-dns, public cloud). Azure Managed Redis has another zone than the Enterprise tiers
-of Azure Cache for Redis; the query endpoint of managed Prometheus has one in each region."""
+"""Private DNS zones by a short key.
+
+The key is the sub-resource of a private endpoint where that sub-resource has one zone (Azure docs,
+private-link/private-endpoint-dns, public cloud). Azure Managed Redis has another zone than the Enterprise tiers of
+Azure Cache for Redis; the query endpoint of managed Prometheus has a zone in each region.
+"""
 
 PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
-"""Sub-resources of an Azure Monitor workspace, for queries, and of Managed Grafana."""
+"""Sub-resources of private endpoints: of an Azure Monitor workspace, for queries, and of Managed Grafana."""
 MONITOR_SCOPE = "azuremonitor"
 """Sub-resource of a private link scope of Azure Monitor."""
 ZONES_OF_GROUP: Mapping[str, tuple[str, ...]] = {MONITOR_SCOPE: ("monitor", "oms", "ods", "agentsvc", "blob")}
-"""Keys of the zones of sub-resources that need several. Agents download solution packs from storage, so that the zone
-of blobs is one of them (Azure docs, azure-monitor/fundamentals/private-link-configure, DNS settings)."""
+"""Keys of the zones of sub-resources that need several zones.
+
+The zone of blobs is among them because agents download solution packs from storage (Azure docs,
+azure-monitor/fundamentals/private-link-configure, DNS settings).
+"""
 MONITOR_SUBNET = 27
-"""Prefix length of the smallest subnet for the endpoint of a scope, which has eleven addresses and more (Azure docs,
-azure-monitor/fundamentals/private-link-design, subnet size)."""
+"""Prefix length of the smallest subnet for the endpoint of a private link scope, which has eleven or more addresses
+(Azure docs, azure-monitor/fundamentals/private-link-design, subnet size).
+"""
 
 RESOLVER_DELEGATION = "Microsoft.Network/dnsResolvers"
 API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
 
 GATEWAY_SUBNET = "GatewaySubnet"
-"""The name that a VPN gateway's subnet must have."""
+"""Name that the subnet of a VPN gateway must have."""
 VPN_AUDIENCE = "c632b3df-fb67-4d84-bdcf-b95ad541b5c8"
-"""Entra application of the Azure VPN Client that Microsoft registered (Azure docs, point-to-site-entra-gateway)."""
+"""Id of the Entra application of the Azure VPN Client, registered by Microsoft (Azure docs,
+point-to-site-entra-gateway).
+"""
 
 
 def zones_of(group: str, region: str) -> dict[str, str]:
-    """Zones of a sub-resource by their key; two sub-resources may share one.
+    """DNS zones of a sub-resource, by their key; two sub-resources may share a zone.
 
     >>> zones_of("prometheusMetrics", "westus2")
     {'prometheusMetrics': 'privatelink.westus2.prometheus.monitor.azure.com'}
@@ -52,10 +61,11 @@ def zones_of(group: str, region: str) -> dict[str, str]:
 
 
 def api_server_zone(region: str, *, integrated: bool) -> str:
-    """Zone of a private API server's name, of which a cluster may have a subdomain (AKS docs, private-clusters).
+    """DNS zone for the name of a private API server; a cluster may also use a subdomain of it (AKS docs,
+    private-clusters).
 
     Args:
-        region: the cluster's.
-        integrated: API server VNet integration instead of a private endpoint.
+        region: region of the cluster.
+        integrated: True for API server VNet integration instead of a private endpoint.
     """
     return f"{'private' if integrated else 'privatelink'}.{region}.azmk8s.io"

@@ -1,6 +1,6 @@
-"""Reads a data file of the catalogue as strictly as a user's.
+"""Reading of the catalogue's data files, as strict as the reading of a user's files.
 
-A fault in here is a fault of the project, not of its user: it surfaces as `CatalogError` naming the file and row.
+A fault in a data file is the project's fault, not the user's: it raises `CatalogError` with the file and row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Row = TypeVar("_Row", bound=Row)
 
 
 class CatalogError(Exception):
-    """A data file of the catalogue is invalid."""
+    """Raised where a data file of the catalogue is invalid."""
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -33,8 +33,9 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a data file, then those of the files of its name in the folders of parts; each with the name of its
-    file in messages."""
+    """Rows of a data file, then of the files of the same name in the folders of parts; each with the name of its file
+    for messages.
+    """
     yield from ((path.name, each) for each in read_rows(path))
     for file in sorted(PARTS.glob(f"*/{path.name}")):
         yield from ((f"parts/{file.parent.name}/{path.name}", each) for each in read_rows(file))
@@ -59,7 +60,7 @@ def _document(path: Path) -> Any:
 
 
 def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
-    """One checked row. Lists become tuples; nothing else is converted."""
+    """One row, checked against its class. Lists become tuples; nothing else is converted."""
     try:
         return kind.model_validate(_tuples(dict(data)))
     except ValidationError as error:

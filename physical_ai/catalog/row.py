@@ -1,4 +1,4 @@
-"""Base class of all rows of the catalogue's data files: closed, frozen, without coercion."""
+"""Base class of all rows in the catalogue's data files: no extra fields, immutable, no coercion."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic.alias_generators import to_camel
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Offered = Literal["yes", "no", "unknown"]
-"""Availability of an Azure service, or of a form of it, at a place."""
+"""Availability of an Azure service, or of a variant of it, in a region."""
 
 
 class Row(BaseModel):
-    """One row of a data file: closed, frozen, nothing coerced."""
+    """One row of a data file: no extra fields, immutable, no coercion."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -22,6 +22,7 @@ class Row(BaseModel):
         validate_by_name=True,
         strict=True,
         allow_inf_nan=False,
-        # Saves a fifth of a command's start: most commands read few of the catalogue's files.
+        # Building the validators late saves a fifth of a command's start: most commands read few of the catalogue's
+        # files.
         defer_build=True,
     )

@@ -1,4 +1,4 @@
-"""The catalogue's rows: VM sizes, servers, regions, prices, Kubernetes minors. Frozen, each with source and date."""
+"""Rows of the catalogue: VM sizes, servers, regions, prices, Kubernetes minors. Each has a source and a date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.catalog.row import Offered, Row, Text
 from physical_ai.catalog.vendors import GpuVendor, vendor_of
 
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
-"""Installer of a driver; `host` is the installer of the machine, which no VM size has."""
+"""Installer of a driver. `host`: whoever installs the machine, which does not occur for VM sizes."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
 
@@ -21,24 +21,27 @@ class Gpu(Row):
     """The GPUs of one VM size."""
 
     model: Text
-    """Marketing name, as in `H100 NVL`."""
+    """Marketing name, such as `H100 NVL`."""
     product: Text
-    """Product that GPU feature discovery is expected to report as `nvidia.com/gpu.product`, or AMD's node labeller as
-    `amd.com/gpu.product-name`."""
+    """Product name that GPU feature discovery is expected to report as `nvidia.com/gpu.product`, or AMD's node
+    labeller as `amd.com/gpu.product-name`.
+    """
     count: Annotated[int, Field(ge=1)]
-    """GPUs as the SKU API counts them, hence of the vendor's resource a node; a fraction of a card counts as 1."""
+    """Number of GPUs as the SKU API counts them, and so of the vendor's resource on a node; a fraction of a card
+    counts as 1.
+    """
     memory_gib: Annotated[int, Field(ge=1)]
-    """Memory of each of them, GB as the vendor names it."""
+    """Memory of each GPU, in GB as the vendor states it."""
     share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
-    """Part of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
+    """Share of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
     virtual: bool
-    """True for a card that is an SR-IOV vGPU, which needs a GRID driver."""
+    """True for an SR-IOV vGPU, which needs a GRID driver."""
     host_mig: bool = False
-    """True where the host has partitioned the card by MIG: the guest sees MIG on, and can't change the layout."""
+    """True where the host has partitioned the card by MIG: the guest sees MIG enabled, and can't change the layout."""
     ray_tracing: bool = False
     """True for a GPU with ray-tracing cores, which rendering needs."""
     pci: Annotated[str, StringConstraints(pattern=r"^(10de|1002):[0-9a-f]{4}$")]
-    """PCI vendor and device, as in pci.ids."""
+    """PCI vendor and device ids, as in pci.ids."""
 
     @property
     def vendor(self) -> GpuVendor:
@@ -47,7 +50,7 @@ class Gpu(Row):
 
 
 class Machine(Row):
-    """Hardware of a pool's nodes in the terms of the GPU layer: a VM size of Azure, or a server."""
+    """Hardware of a pool's nodes, as the GPU software sees it: a VM size of Azure, or a server."""
 
     name: Text
     vcpus: Annotated[int, Field(ge=1)]
@@ -60,25 +63,25 @@ class Machine(Row):
     """True where the user of the machine can partition its GPUs by MIG."""
     infiniband: bool = False
     unverified: tuple[Text, ...] = ()
-    """Fields of this row without a source that was read."""
+    """Fields of this row for which no source was read."""
     source: Text
     date: datetime.date
 
 
 class VmSize(Machine):
-    """A VM size, in the terms a node pool needs."""
+    """A VM size of Azure, as far as a node pool depends on it."""
 
     name: Annotated[str, StringConstraints(pattern=r"^Standard_\w+$")]
     series: Text
     family: Text
-    """Quota family: `name.value` of a Microsoft.Compute usage."""
+    """Quota family: `name.value` of a usage in Microsoft.Compute."""
     disks: LocalDisks
     lifecycle: Literal["ga", "retired-preview"] = "ga"
     successor: str | None = None
-    """The size to use instead of a retired one."""
+    """Size to use instead of a retired one."""
     os_skus: tuple[OsSkuName, ...]
     low_priority: bool = True
-    """Capability LowPriorityCapable: True where the size may be Spot."""
+    """Capability LowPriorityCapable: True where the size can be Spot."""
     burstable: bool = False
 
     @property
@@ -90,26 +93,26 @@ class RegionSize(Row):
     """Evidence that a region lists a size, with the zones."""
 
     zones: tuple[ZoneName, ...] | None
-    """Zones that offer the size; empty for none, None where it is not known (it differs by subscription)."""
+    """Zones that offer the size; empty for none; None where it is not known (it differs by subscription)."""
     seen_zones: tuple[ZoneName, ...] = ()
-    """Zones that one subscription saw: a hint, as zone numbers differ by subscription."""
+    """Zones that one subscription saw: only a hint, since zone numbers differ by subscription."""
     evidence: Literal["documented", "believed", "price"]
     source: Text
     date: datetime.date
 
 
 class Region(Row):
-    """An Azure region and the sizes it lists."""
+    """An Azure region and the VM sizes that it lists."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z]+[0-9]*$")]
     display: Text
     latitude: float
     longitude: float
     utc_offset: Annotated[str, StringConstraints(pattern=r"^[+-]\d{2}:\d{2}$")]
-    """Local standard time there."""
+    """Offset of the region's standard time from UTC."""
     zones: tuple[ZoneName, ...]
     nat_standard_v2: Offered
-    """Availability of NAT gateways of the zone-redundant SKU StandardV2."""
+    """Availability of NAT gateways with the zone-redundant SKU StandardV2."""
     managed_grafana: Offered = "unknown"
     """Availability of Managed Grafana."""
     postgres: Offered = "unknown"
@@ -122,7 +125,7 @@ class Region(Row):
 
 
 class PriceRow(Row):
-    """Price of a size in a region: the list price on demand."""
+    """On-demand list price of a size in a region."""
 
     size: str
     region: str
@@ -138,9 +141,9 @@ class KubernetesMinor(Row):
     ga: datetime.date | None
     end_of_life: datetime.date | None
     long_term_end_of_life: datetime.date | None = None
-    """End of life with the support plan AKSLongTermSupport."""
+    """End of life with the support plan AKSLongTermSupport; None without such a plan."""
     ubuntu: Literal["22.04", "24.04"]
-    """Release that osSku `Ubuntu` means on this minor."""
+    """Ubuntu release that osSku `Ubuntu` means on this minor."""
     ubuntu2204: bool
     """True where osSku `Ubuntu2204` works on this minor."""
     source: Text

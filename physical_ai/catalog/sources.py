@@ -1,4 +1,4 @@
-"""The paths of the catalogue's files, as findings cite them."""
+"""Paths of the catalogue's files, as findings cite them."""
 
 _DATA = "physical_ai/catalog/data"
 

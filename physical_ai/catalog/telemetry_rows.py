@@ -1,4 +1,4 @@
-"""Fields that the DCGM exporters and AMD's report about GPUs, and Xids. Rows, reading, and lookups."""
+"""Fields that the GPU exporters of DCGM and AMD report, and Xids: rows, reading, and lookups."""
 
 from __future__ import annotations
 
@@ -17,63 +17,63 @@ XidClass = Literal["job", "node", "information", "unclear"]
 
 
 class DcgmField(Row):
-    """One field of a DCGM exporter."""
+    """A field that the DCGM exporter reports."""
 
     name: Annotated[str, StringConstraints(pattern=r"^DCGM_(FI|EXP)_[A-Z0-9_]+$")]
     type: Literal["gauge", "counter", "label"]
     unit: Text
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
-    """Help text without a comma: the CSV has exactly three columns."""
+    """Help text without a comma, because the exporter's CSV file has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
-    """Answer if a MIG-backed vGPU guest reports the field."""
+    """Answer to whether a guest with a MIG-backed vGPU reports the field."""
     mig: Literal["instance", "gpu", "none"] = "instance"
-    """Unit with a series of its own on a GPU that is partitioned into MIG instances."""
+    """Unit that has a series of its own on a GPU with MIG instances."""
     default: bool = True
     exporter: bool = False
     """True for a value that the exporter computes itself; it is not a field of DCGM."""
     missing: tuple[Text, ...] = ()
-    """Exporter versions that exit at this name."""
+    """Exporter versions that exit when this field is configured."""
     source: Text
     date: datetime.date
 
 
 class AmdField(Row):
-    """One field of AMD's device metrics exporter."""
+    """A field that AMD's device metrics exporter reports."""
 
     name: Annotated[str, StringConstraints(pattern=r"^(GPU|PCIE)_[A-Z0-9_]+$")]
     unit: Text
     help: Text
     guest: Literal["yes", "no", "unknown"]
-    """Answer if a VM with a virtual function reports the field."""
+    """Answer to whether a VM with a virtual function reports the field."""
     counter: bool = False
     source: Text
     date: datetime.date
 
 
 class DcgmExporter(Row):
-    """One release of the DCGM exporter."""
+    """A release of the DCGM exporter."""
 
     version: Text
     host_label: Literal["Hostname", "hostname"]
     watches: tuple[Text, ...]
-    """Health watches; each is a series of each GPU."""
+    """Health watches; each is a series per GPU."""
     unheld: Literal["silent", "hidden", "reported"]
-    """GPUs that no Pod holds, where Pods that share a GPU have series of their own."""
+    """Series of a GPU that no Pod holds, on nodes where Pods that share a GPU have series of their own."""
     source: Text
     date: datetime.date
 
 
 class Xid(Row):
-    """A code that the driver reports in the kernel log."""
+    """An Xid: an error code that the NVIDIA driver writes to the kernel log."""
 
     code: Annotated[int, Field(ge=1, le=200)]
     xid_class: Annotated[XidClass, Field(alias="class")]
     action: Text
-    """NVIDIA's immediate action."""
+    """NVIDIA's immediate action for the Xid."""
     repair: Literal["reboot", "replace", "none"] | None = None
-    """Repair of the machine; None for the one that its class implies."""
+    """Repair of the machine; None for the repair that the Xid's class implies."""
     companion: bool = False
-    """True for an Xid that comes with another one of the same GPU."""
+    """True for an Xid that accompanies another one of the same GPU."""
     meaning: Text
     advice: Text
     source: Text
@@ -81,13 +81,15 @@ class Xid(Row):
 
     @property
     def remedy(self) -> Literal["reboot", "replace", "none"]:
-        """Repair of the machine: a reboot for the class node and none for others, unless the row names one."""
+        """Repair of the machine: the one that the row names, otherwise a reboot for the class `node`, and none for
+        other classes.
+        """
         return self.repair or ("reboot" if self.xid_class == "node" else "none")
 
 
 @lru_cache(maxsize=1)
 def dcgm_fields() -> dict[str, DcgmField]:
-    """All fields by name, in the order of the CSV."""
+    """Fields of the DCGM exporter by name, in the order of the CSV file."""
     found: dict[str, DcgmField] = {}
     exporters = {release.dcgm_exporter for release in operator_releases().values()}
     for group in read_rows(GPU / "dcgm_fields.yaml"):
@@ -104,7 +106,7 @@ def dcgm_fields() -> dict[str, DcgmField]:
 
 @lru_cache(maxsize=1)
 def amd_fields() -> dict[str, AmdField]:
-    """The fields that AMD's exporter is configured to report, by name."""
+    """Fields that AMD's exporter is configured to report, by name."""
     found: dict[str, AmdField] = {}
     for group in read_rows(GPU / "amd_fields.yaml"):
         shared = {"source": group["source"], "date": group["date"]}
@@ -118,7 +120,7 @@ def amd_fields() -> dict[str, AmdField]:
 
 @lru_cache(maxsize=1)
 def dcgm_exporters() -> dict[str, DcgmExporter]:
-    """The exporters of all GPU Operator releases, by version."""
+    """DCGM exporters in all GPU Operator releases, by version."""
     found: dict[str, DcgmExporter] = {}
     for group in read_rows(GPU / "dcgm_exporters.yaml"):
         shared = {"source": group["source"], "date": group["date"]}
@@ -132,7 +134,7 @@ def dcgm_exporters() -> dict[str, DcgmExporter]:
 
 @lru_cache(maxsize=1)
 def xids() -> dict[int, Xid]:
-    """All Xids with a class, by code."""
+    """All classified Xids by code."""
     found: dict[int, Xid] = {}
     for group in read_rows(GPU / "xids.yaml"):
         shared = {"source": group["source"], "date": group["date"]}
@@ -147,12 +149,12 @@ def xids() -> dict[int, Xid]:
 
 
 def xids_of(xid_class: XidClass) -> tuple[int, ...]:
-    """The codes of one class, in order."""
+    """Codes of the Xids of one class, in ascending order."""
     return tuple(sorted(code for code, xid in xids().items() if xid.xid_class == xid_class))
 
 
 def dcgm_field(name: str) -> DcgmField:
-    """The field of this name. Raises `UnknownName`."""
+    """The DCGM field of this name. Raises `UnknownName`."""
     found = dcgm_fields().get(name)
     if found is None:
         raise UnknownName("DCGM field", name, nearest(name, dcgm_fields()))

@@ -1,4 +1,4 @@
-"""Time that Azure and Helm take to create a resource.
+"""Usual time that Azure and Helm take to create a resource.
 
 >>> timing("azure-native:network:VirtualNetworkGateway").minutes
 (20, 45)
@@ -17,17 +17,17 @@ from physical_ai.catalog.rows import Row, Text
 
 FILE = "timings.yaml"
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
-"""The fastest and the slowest that is usual."""
+"""Shortest and longest usual duration, in minutes."""
 
 
 class Timing(Row):
-    """The time that resources of one type take."""
+    """Usual time to create a resource of one type."""
 
     type: Text
-    """A type token; one that ends with `*` fits all that begin like it."""
+    """Pulumi type token; one that ends with `*` stands for all types that begin with the rest."""
     minutes: Minutes
     published: bool
-    """False: our estimate."""
+    """False for an estimate of this project."""
     source: Text
     date: datetime.date
 
@@ -36,7 +36,7 @@ class Timing(Row):
 
 
 class Reference(Row):
-    """Duration that another project documents for a platform of the same parts."""
+    """Duration that another project documents for a platform of the same components."""
 
     what: Text
     minutes: Minutes
@@ -45,12 +45,12 @@ class Reference(Row):
 
 
 def timing(kind: str) -> Timing:
-    """The first row that fits a type; the last one fits all."""
+    """First row of the timings that fits a type; the last row fits every type."""
     return next(each for each in _timings() if each.fits(kind))
 
 
 def reference() -> Reference:
-    """Published duration to compare a deployment with."""
+    """Published duration of another project to compare a deployment with."""
     return row(Reference, read_mapping(DATA / FILE)["reference"], f"{FILE}: reference")
 
 

@@ -1,4 +1,4 @@
-"""Differences that Azure makes by itself, and that are no drift. Rows, reading, and whether a difference is one."""
+"""Differences that Azure itself makes, and that are no drift: rows, reading, and the check of a difference."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from physical_ai.catalog.rows import Row, Text
 
 FILE = DATA / "tolerated_differences.yaml"
 ABSENT = object()
-"""Value of a path that does not exist."""
+"""Stand-in for the value of a path that does not exist."""
 
 
 class Tolerated(Row):
-    """One property of one type, and what Azure adds there."""
+    """A property of a resource type, and what Azure adds there."""
 
     type: Text
     path: Text
@@ -27,7 +27,7 @@ class Tolerated(Row):
     """Exact value that Azure fills in where nothing was declared; None where `added` or nothing says it."""
     names: tuple[Text, ...] = ()
     of: tuple[Text, ...] = ()
-    """Lists that Azure may give back in another order."""
+    """Lists that Azure may return in another order."""
     reason: Text
     source: Text
     how: Literal["seen", "read", "believed"]
@@ -35,7 +35,7 @@ class Tolerated(Row):
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """The lists of the inputs that it is about, where it says what Azure adds to their elements."""
+        """Lists in the inputs whose elements the row is about; empty for a row that does not say what Azure adds."""
         return self.of if self.added is not None else ()
 
     def fits(self, type_: str, path: str, value: Any) -> bool:
@@ -57,7 +57,7 @@ def tolerated_differences() -> tuple[Tolerated, ...]:
 
 
 def without_added(type_: str, name: str, value: Any) -> Any:
-    """A top-level list without the elements and fields that Azure adds, in the order of the names of its elements."""
+    """A top-level list without the elements and fields that Azure adds, sorted."""
     if not isinstance(value, list):
         return [] if value is None else value
     kept: list[Any] = []
@@ -74,7 +74,8 @@ def without_added(type_: str, name: str, value: Any) -> Any:
 
 
 def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
-    """The row that a difference fits: Azure's value on one side, and nothing on the other; None for any other.
+    """Row that tolerates a difference between Azure's value on one side and nothing on the other; None for any other
+    difference.
 
     A row without a value fits whatever is there. One with `value` fits where nothing was declared and Azure has it:
     before a preview that follows a refresh, after the refresh itself.

@@ -1,4 +1,4 @@
-"""Vendors of GPUs, and their names in Kubernetes. The vendor of a model follows from its PCI address.
+"""Vendors of GPUs, and their names in Kubernetes. The vendor of a GPU model follows from its PCI vendor id.
 
 >>> vendor_of("1002:74b5").resource
 'amd.com/gpu'
@@ -11,30 +11,32 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GpuVendor:
-    """A vendor whose device plugin offers GPUs."""
+    """A vendor of GPUs whose device plugin offers them in Kubernetes."""
 
     name: str
     pci: str
-    """Vendor in pci.ids."""
+    """Vendor id, as in pci.ids."""
     resource: str
-    """Resource that a node offers for each whole GPU; also the key of the taint of its pools."""
+    """Resource that a node offers for each whole GPU; also the key of the taint of pools with the vendor's GPUs."""
 
     @property
     def domain(self) -> str:
-        """Prefix of the names of all its resources: `nvidia.com/`."""
+        """Prefix of the names of all the vendor's resources: `nvidia.com/`."""
         return self.resource.partition("/")[0] + "/"
 
 
 NVIDIA = GpuVendor("NVIDIA", "10de", "nvidia.com/gpu")
 AMD = GpuVendor("AMD", "1002", "amd.com/gpu")
-"""ROCm/k8s-device-plugin README; ROCm/gpu-operator helm-charts-k8s/templates/gpu-nfd-default-rule.yaml."""
+"""Vendor AMD (ROCm/k8s-device-plugin README; ROCm/gpu-operator
+helm-charts-k8s/templates/gpu-nfd-default-rule.yaml).
+"""
 VENDORS = (NVIDIA, AMD)
 GPU_DOMAINS = tuple(vendor.domain for vendor in VENDORS)
 """Prefixes of the names of GPU resources."""
 
 
 def vendor_of(pci: str) -> GpuVendor:
-    """The vendor of a device `vendor:device`. Raises ValueError."""
+    """Vendor of a PCI device given as `vendor:device`. Raises ValueError for an unknown vendor."""
     for vendor in VENDORS:
         if pci.startswith(f"{vendor.pci}:"):
             return vendor

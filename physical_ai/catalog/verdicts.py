@@ -1,4 +1,6 @@
-"""Rules about one node pool: may a pool of this size, in this region, look as requested? Pure, from the rows."""
+"""Rules about one node pool: may a pool of this size, in this region, look as requested? They only read the
+catalogue.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,11 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
     spot: bool = False,
     trusted_launch: bool = False,
 ) -> list[Finding]:
-    """Every error and warning about a pool; `where` is the pool's field.
+    """Errors and warnings about a pool; `where` of a finding is the pool's field.
 
-    `driver_source` is None for pools without a GPU; `os_disk_gib` None means the default size; `trusted_launch`: with
-    Secure Boot or a vTPM.
+    `driver_source`: None for a pool without GPUs.
+    `os_disk_gib`: None for the default size.
+    `trusted_launch`: True with Secure Boot or a vTPM.
     """
     try:
         size = vm_size(size_name)
@@ -54,7 +57,7 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
 
 
 def describe(name: str) -> str:
-    """`'Standard_NC40ads_H100_v5' (1 × H100 NVL, 94 GB)`."""
+    """Name of a VM size or server with its GPUs, for messages: `'Standard_NC40ads_H100_v5' (1 × H100 NVL, 94 GB)`."""
     size = machine(name)
     if size.gpu is None:
         return f"'{name}' ({size.vcpus} vCPU, {size.memory_gib} GiB)"
@@ -107,7 +110,7 @@ def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None, trusted_l
 def judge_os_disk(
     name: str, disks: LocalDisks, os_disk_gib: int | None, *, trusted_launch: bool = False
 ) -> Iterator[Finding]:
-    """Findings about an ephemeral OS disk of this size on a VM size; None stands for the default disk size."""
+    """Findings about an ephemeral OS disk of `os_disk_gib` on a VM size; None stands for the default disk size."""
     if not disks.placements:
         message = f"{name} has no local disk for an ephemeral OS disk."
         yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", disks.source)
@@ -133,7 +136,7 @@ def judge_os_disk(
 
 
 def _places(disks: LocalDisks) -> str:
-    """Local storage that can hold an OS disk, and NVMe that can't."""
+    """Text about a size's local disks, and about NVMe on which no OS disk is placed."""
     text = f"it has {described(disks)}"
     if disks.nvme and "NvmeDisk" not in disks.placements:
         text += "; no OS disk is placed on its NVMe"

@@ -1,4 +1,6 @@
-"""Kubernetes' own rules on plain objects: quantities, taints, selectors, and which node takes a Pod. Pure.
+"""Kubernetes' own rules on plain objects: quantities, taints, selectors, and which node can take a Pod.
 
-The simulator decides by them, and the diagnosis explains by them.
+Pure functions.
+
+The simulator decides by these rules, and the diagnosis explains by them.
 """

@@ -40,34 +40,34 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Unsupported(ValueError):
-    """Raised where the expression uses what this module does not know."""
+    """Raised where an expression uses something that this module does not implement."""
 
 
 class EvaluationError(ValueError):
-    """Raised where the expression has no value, such as for a key that does not exist."""
+    """Raised where an expression has no value, for example because a key does not exist."""
 
 
 @dataclass(frozen=True)
 class _Optional:
-    """The value of `a.?b`: something, or nothing."""
+    """Value of `a.?b`: present or absent."""
 
     value: Any = None
     is_there: bool = False
 
 
 def evaluate(expression: str, scope: Scope) -> Any:
-    """The value of an expression.
+    """Value of an expression in a scope.
 
     Raises:
-        Unsupported: it is not understood.
-        EvaluationError: it has no value in this scope.
+        Unsupported: the expression uses something that is not implemented.
+        EvaluationError: the expression has no value in this scope.
     """
     return parse(expression)(scope)
 
 
 @lru_cache(maxsize=512)
 def parse(expression: str) -> Term:
-    """The expression as a function. Raises Unsupported."""
+    """The expression as a function of a scope. Raises Unsupported."""
     parser = _Parser(_tokens(expression))
     found = parser.expression()
     if parser.rest:
@@ -92,7 +92,7 @@ class _Parser:
         self.rest = list(tokens)
 
     def _next_is(self, *signs: str) -> str:
-        """The next token, taken, if it is one of these; else nothing."""
+        """Takes the next token if it is one of these, and returns it; returns an empty text otherwise."""
         return self.rest.pop(0) if self.rest and self.rest[0] in signs else ""
 
     def _expect(self, sign: str) -> None:
@@ -226,7 +226,7 @@ def _applied(function: Callable[..., Any], *terms: Term) -> Term:
 
 
 def _lazy(left: Term, right: Term, *, decisive: bool) -> Term:
-    """`&&` and `||`: the value that decides does so even if the other side is an error."""
+    """Function for `&&` or `||`: a side that decides the result does so even if the other side is an error."""
 
     def call(scope: Scope) -> bool:
         try:
@@ -314,14 +314,14 @@ _OF_ONE: Mapping[str, Callable[[Any, Any], Any]] = {
     "matches": _matches,
     "join": _join,
 }
-"""Functions with one argument."""
+"""Methods of CEL that have one argument."""
 _MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
     "exists": lambda found: any(_truth(value) for _, value in found),
     "all": lambda found: all(_truth(value) for _, value in found),
     "filter": lambda found: [item for item, value in found if _truth(value)],
     "map": lambda found: [value for _, value in found],
 }
-"""Result of a macro over items, each with the value of the inner expression."""
+"""Functions that compute a macro's result from items, each with the value of the inner expression."""
 _FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "has": _has,
     "dyn": lambda term: term,

@@ -9,7 +9,7 @@ from physical_ai.kubernetes.objects import at
 
 
 def owners(item: Mapping[str, Any], *path: str) -> set[str]:
-    """The managers of one field; empty where none is recorded.
+    """Managers of one field; empty where the API server has recorded none.
 
     >>> fields = {"f:metadata": {"f:labels": {"f:example.com/a": {}}}}
     >>> node = {"metadata": {"managedFields": [{"manager": "kubectl-label", "fieldsV1": fields}]}}

@@ -1,7 +1,8 @@
-"""Fit of a pod on a node, with kube-scheduler's message where it does not fit. Pure.
+"""Fit of a Pod on a node, with kube-scheduler's message where it does not fit. Pure functions.
 
-The filters of kube-scheduler 1.36 that look at one node alone (pkg/scheduler/framework/plugins), in its order; the
-first that refuses a node gives the reason. Not judged: host ports, volumes, rules about other pods (affinity, spread).
+The module has the filters of kube-scheduler 1.36 that look at one node alone (pkg/scheduler/framework/plugins), in
+kube-scheduler's order; the first filter that refuses a node gives the reason. It does not judge host ports, volumes,
+and rules about other Pods (affinity, spread).
 
     offer = Offer.of(node, pods_on_it)
     why_not(pod, offer)        # () where it fits, else ("Insufficient nvidia.com/gpu",)
@@ -31,16 +32,16 @@ CONFLICT = "pod affinity terms conflict"
 TOO_MANY = "Too many pods"
 NO_NODES = "no nodes available to schedule pods"
 POD_LEVEL = ("cpu", "memory", "hugepages-")
-"""Resources that `spec.resources` of a pod may name."""
+"""Resources that `spec.resources` of a Pod may name; `hugepages-` is a prefix."""
 FINAL = ("Succeeded", "Failed")
-"""Phases of pods that hold nothing any more."""
+"""Phases of Pods that no longer hold resources."""
 
 Amounts = Mapping[str, int]
-"""Amounts of resources, in thousandths of a CPU, bytes, or pieces; rounded up, as the scheduler counts."""
+"""Amounts of resources, in thousandths of a CPU, bytes, or pieces, rounded up as the scheduler does."""
 
 
 def amounts(given: Mapping[str, Any] | None) -> Counter[str]:
-    """A resource list as the scheduler counts it; what is no quantity counts as none."""
+    """Amounts in a resource list, as the scheduler counts them; a value that is no quantity counts as 0."""
     found = Counter[str]()
     for resource, value in (given or {}).items():
         number = quantity(value)
@@ -49,7 +50,7 @@ def amounts(given: Mapping[str, Any] | None) -> Counter[str]:
 
 
 def requests(pod: Mapping[str, Any]) -> Counter[str]:
-    """Requests of a pod: its containers together, or an init container that needs more while it runs.
+    """Requests of a Pod: the sum of its containers, or the request of an init container that needs more while it runs.
 
     Sidecars (init containers that restart) count with the containers, and with the init containers after them.
     """
@@ -72,23 +73,23 @@ def requests(pod: Mapping[str, Any]) -> Counter[str]:
 
 
 def holds(pod: Mapping[str, Any]) -> bool:
-    """True for a pod that takes room on the node it is bound to."""
+    """True for a Pod that holds resources of the node it is bound to."""
     return bool(at(pod, "spec.nodeName")) and at(pod, "status.phase") not in FINAL
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A node, and what the pods on it leave."""
+    """A node, and the resources that the Pods on it leave free."""
 
     node: Mapping[str, Any]
     free: Amounts
-    """Free amount of each resource; negative where a node lost resources that its pods hold."""
+    """Free amount of each resource; negative where a node lost resources that its Pods hold."""
     taken: Counter[str] = field(default_factory=Counter[str])
-    """Amounts that the node's pods take; `pods` is their number."""
+    """Amounts that the node's Pods hold; the key `pods` is their number."""
 
     @classmethod
     def of(cls, node: Mapping[str, Any], pods: Iterable[Mapping[str, Any]] = ()) -> Offer:
-        """A node with the pods that are bound to it; others are passed over."""
+        """Offer of a node with the given Pods; Pods that are not bound to it are ignored."""
         taken = Counter[str]()
         for pod in pods:
             if holds(pod) and at(pod, "spec.nodeName") == name(node):
@@ -101,7 +102,7 @@ class Offer:
         return name(self.node)
 
     def with_pod(self, pod: Mapping[str, Any]) -> Offer:
-        """The node with one more pod on it."""
+        """Offer of the node with one more Pod on it."""
         return self.with_taken(requests(pod) + Counter({PODS: 1}))
 
     def with_taken(self, more: Amounts) -> Offer:
@@ -111,7 +112,7 @@ class Offer:
 
 
 def why_not(pod: Mapping[str, Any], offer: Offer) -> tuple[str, ...]:
-    """Reasons why the node does not take the pod; empty where it does."""
+    """Reasons why the node cannot take the Pod; empty where it can."""
     node, spec = offer.node, at(pod, "spec", {})
     only = named_nodes(pod)
     if only is not None and name(node) not in only:
@@ -130,7 +131,7 @@ def why_not(pod: Mapping[str, Any], offer: Offer) -> tuple[str, ...]:
 
 
 def untolerated(pod: Mapping[str, Any], node: Mapping[str, Any]) -> Json | None:
-    """The first taint that keeps the pod off the node."""
+    """First taint of the node that keeps the Pod off it; None where there is none."""
     tolerations: Sequence[Json] = at(pod, "spec.tolerations", ())
     for taint in at(node, "spec.taints", ()):
         strict = taint.get("effect") in ("NoSchedule", "NoExecute")
@@ -140,18 +141,20 @@ def untolerated(pod: Mapping[str, Any], node: Mapping[str, Any]) -> Json | None:
 
 
 def lacking(asked: Amounts, offer: Offer) -> tuple[str, ...]:
-    """Resources of which the node has too little: `Insufficient memory`, `Too many pods`."""
+    """Reasons for resources of which the node has too little: `Insufficient memory`, `Too many pods`."""
     full = (TOO_MANY,) if offer.free.get(PODS, 0) < 1 else ()
     return full + tuple(f"Insufficient {key}" for key, value in asked.items() if value > offer.free.get(key, 0))
 
 
 def fitting(pod: Mapping[str, Any], offers: Iterable[Offer]) -> list[Offer]:
-    """The nodes that take the pod."""
+    """Nodes that can take the Pod."""
     return [offer for offer in offers if not why_not(pod, offer)]
 
 
 def refusal(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Reason why no node takes the pod: kube-scheduler's message up to the part on preemption; empty where one does."""
+    """Reason why no node can take the Pod: kube-scheduler's message up to the part on preemption; empty where a node
+    can.
+    """
     reasons = [why_not(pod, offer) for offer in offers]
     if not reasons:
         return NO_NODES
@@ -159,7 +162,9 @@ def refusal(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
 
 
 def unavailable(reasons: Sequence[tuple[str, ...]]) -> str:
-    """`0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` for each node's reasons."""
+    """Message from the reasons of each node: `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were
+    unschedulable.`
+    """
     head = f"0/{len(reasons)} nodes are available:"
     return f"{head} {CONFLICT}." if (CONFLICT,) in reasons else f"{head} {counted(reasons)}."
 

@@ -1,4 +1,4 @@
-"""Reading plain Kubernetes objects."""
+"""Reading of plain Kubernetes objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def name(item: Mapping[str, Any]) -> str:
 
 
 def namespace(item: Mapping[str, Any]) -> str:
-    """Namespace of an object; empty for objects of the cluster."""
+    """Namespace of an object; empty for cluster-scoped objects."""
     return str(at(item, "metadata.namespace", ""))
 
 
@@ -36,7 +36,7 @@ def taint_text(taint: Mapping[str, Any]) -> str:
 
 
 def condition(item: Mapping[str, Any], kind: str) -> Json:
-    """The condition of a type; empty where there is none."""
+    """Condition of the given type; empty where there is none."""
     found: list[Json] = at(item, "status.conditions", [])
     nothing: Json = {}
     return next((each for each in found if each.get("type") == kind), nothing)

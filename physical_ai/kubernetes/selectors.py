@@ -1,7 +1,7 @@
-"""Required node affinity: which nodes a pod's selector terms name. Pure.
+"""Required node affinity: which nodes the selector terms of a Pod select. Pure functions.
 
-As k8s.io/component-helpers, scheduling/corev1/nodeaffinity: terms are alternatives, a term's requirements all have to
-hold, an empty term selects nothing, and neither does one that can't be read.
+The rules are those of k8s.io/component-helpers, scheduling/corev1/nodeaffinity: terms are alternatives, all
+requirements of a term have to hold, and a term that is empty or can't be read selects no node.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ NAME_FIELD = "metadata.name"
 
 
 def terms_of(pod: Mapping[str, Any]) -> Sequence[Json] | None:
-    """The terms of which a node has to meet one; None where the pod has no such rule."""
+    """Terms of the Pod's required node affinity, of which a node has to meet one; None where the Pod has no such
+    rule.
+    """
     required = at(pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution")
     return None if required is None else at(required, "nodeSelectorTerms", ())
 
@@ -38,7 +40,10 @@ def _met(term: Json, node: Mapping[str, Any]) -> bool:
 
 
 def holds(requirement: Mapping[str, Any], given: Mapping[str, str]) -> bool:
-    """True where labels meet one requirement. `NotIn` and `DoesNotExist` hold without the label, the others don't."""
+    """True where labels meet one requirement.
+
+    Without the label, `NotIn` and `DoesNotExist` hold, and the other operators don't.
+    """
     key, values = str(requirement.get("key")), requirement.get("values") or ()
     judge = OPERATORS.get(str(requirement.get("operator")))
     return judge is not None and judge(given.get(key), values)
@@ -64,7 +69,9 @@ def _integer(text: Any) -> int | None:
 
 
 def _names(requirement: Mapping[str, Any], node: str) -> bool:
-    """True where a node meets one requirement on the only field there is: its name, with a single value."""
+    """True where a node meets a requirement on the field `metadata.name`, the only supported one, with a single
+    value.
+    """
     values: Sequence[str] = requirement.get("values") or ()
     if requirement.get("key") != NAME_FIELD or len(values) != 1:
         return False
@@ -78,7 +85,7 @@ def _names(requirement: Mapping[str, Any], node: str) -> bool:
 
 
 def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
-    """The nodes that a pod's terms name, when each term names some: the scheduler looks at no others."""
+    """Names of the only nodes that the scheduler looks at, where each term of the Pod names nodes; None otherwise."""
     terms = terms_of(pod)
     if not terms:
         return None
@@ -98,7 +105,7 @@ def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
 def selects_labels(selector: Mapping[str, Any] | None, given: Mapping[str, str]) -> bool:
     """True where a label selector (`matchLabels`, `matchExpressions`) selects an object with these labels.
 
-    An empty selector selects every object, a missing one none (k8s.io/apimachinery, meta/v1/helpers.go).
+    An empty selector selects every object; a missing selector selects none (k8s.io/apimachinery, meta/v1/helpers.go).
     """
     if selector is None:
         return False

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """True where a toleration fits a taint, by Kubernetes' rule: no effect or key fits any; `Exists` fits any value;
-    `Equal` needs the same one.
+    """True where a toleration fits a taint, by Kubernetes' rule: a toleration without effect or key fits any; `Exists`
+    fits any value; `Equal` needs the same value.
     """
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False

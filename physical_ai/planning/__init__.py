@@ -1,4 +1,7 @@
-"""Plans: Helm values and Kubernetes objects that a stack installs by its settings, as plain data. Pure functions."""
+"""Plans: the Helm values and Kubernetes objects that a stack installs, as plain data.
+
+They follow from the settings by pure functions.
+"""
 
 # Loading a stack makes its plan: whatever imports a plan first imports the settings, so that both are always loaded in
 # the same order.

@@ -1,4 +1,4 @@
-"""Jobs that check GPU nodes: the same ones whether `physai accept` creates them or the program declares them."""
+"""Jobs that check GPU nodes. They are the same whether `physai accept` creates them or the program declares them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 NAMESPACE = OPERATOR_NAMESPACE
-"""Namespace of the checks, exempt from the admission policies of GPU Pods, since one check asks for compute only."""
+"""Namespace of the checks.
+
+It is exempt from the admission policies of GPU Pods, since one check asks for the capability `compute` only.
+"""
 CONTAINER = "check"
 CLAIM = "gpus"
-"""Name of the claim in a check's Pod, where the pool gives its GPUs by claims."""
+"""Name of the resource claim in a check's Pod, where the pool gives out its GPUs by claims."""
 PEERS = "device_to_device_memcpy_read_ce"
-"""nvbandwidth's test between GPUs."""
+"""Name of nvbandwidth's test between GPUs."""
 ACCOUNT = "gpu-acceptance"
 PRIORITY_CLASS = "gpu-acceptance-idle"
 DIAGNOSTIC = "diag-2"
 NEVER = "0 0 1 1 *"
-"""The schedule of suspended CronJobs, which need one."""
+"""Schedule of suspended CronJobs, which have to have one."""
 _COMMON: tuple[dict[str, Any], ...] = (
     {
         "apiVersion": "v1",
@@ -36,33 +39,36 @@ _COMMON: tuple[dict[str, Any], ...] = (
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
         "metadata": {"name": PRIORITY_CLASS},
-        # Below -10, where the autoscaler adds no node for a Pod (--expendable-pods-priority-cutoff).
+        # Below -10, the priority from which on the autoscaler adds a node for a Pod
+        # (--expendable-pods-priority-cutoff).
         "value": -100,
         "preemptionPolicy": "Never",
         "description": "Checks of idle GPU nodes: they give way to all other Pods, and make no pool grow.",
     },
 )
-"""The account has no rights: it is there for imagePullSecrets."""
+"""Objects for all Jobs. The service account has no rights: it exists for imagePullSecrets."""
 _REST = {"cpu": "1", "memory": "4Gi"}
-"""Requests beside GPUs. No limit: the node is the check's own while it runs."""
+"""Resource requests of a check beside GPUs. There are no limits: the check has the node for itself while it runs."""
 
 
 def command(check: Check, pool: Pool) -> list[str]:
-    """The check's command, with the arguments that depend on the node's size. Empty: the image's own."""
+    """Command of the check, with the arguments that depend on the node's size; empty for the image's own command."""
     gpus = gpus_per_node(pool)
     given = list(check.command)
     if check.output == "nvbandwidth" and gpus > 1:
         given.append(PEERS)
     if check.output == "nccl":
         floor = floors().get(pool.sku)
-        # A floor holds for one message size; without one, all sizes give the node's own figure.
+        # A floor holds for one message size, so only that one is measured. Without a floor, all sizes are.
         sizes = (floor.nccl.bytes,) * 2 if floor is not None and floor.nccl is not None else ("8", "8G")
         given += ["-b", sizes[0], "-e", sizes[1], "-g", str(gpus)]
     return given
 
 
 def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str, str]]) -> dict[str, Any]:
-    """A Pod that runs a check once, without rights in the cluster; what places it on a node comes beside."""
+    """Spec of a Pod that runs a check once, without rights in the cluster. Callers add what places the Pod on a
+    node.
+    """
     wanted, own = gpu_request(check, pool), command(check, pool)
     gpus = {name: str(count) for name, count in wanted.items()}
     claim = {"name": CLAIM, "resourceClaimTemplateName": check_claim(sum(wanted.values()))}
@@ -97,7 +103,7 @@ def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str
 
 
 def job_spec(check: Check, spec: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """A Job that runs the Pod once and never again, and is ended when it takes too long."""
+    """Spec of a Job that runs the Pod once, without a retry, and is ended when it takes too long."""
     return {
         "backoffLimit": 0,
         "completions": 1,
@@ -111,7 +117,7 @@ def job_spec(check: Check, spec: Mapping[str, Any], labels: Mapping[str, str]) -
 def node_job(
     check: Check, pool: Pool, image: str, *, node: str, hostname: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The Job of a check on one node. It tolerates every taint: a node is also checked while it is kept from work.
+    """Job of a check on one node. It tolerates every taint, because a node is also checked while it is kept from work.
 
     The API server completes the name.
     """
@@ -131,7 +137,7 @@ def node_job(
 
 
 def task_diagnostic(settings: Settings, pool: Pool, gpus: Mapping[str, str]) -> dict[str, Any] | None:
-    """The init container that checks a task's GPUs; None where the stack or the pool has none.
+    """Init container that checks a task's GPUs; None where the stack disables it, or the pool cannot have it.
 
     Args:
         gpus: Limits of the task's own container, which then gets the same GPUs.
@@ -151,7 +157,9 @@ def task_diagnostic(settings: Settings, pool: Pool, gpus: Mapping[str, str]) -> 
 
 
 def declared_jobs(settings: Settings) -> list[dict[str, Any]]:
-    """Jobs that the program declares: suspended checks, and the diagnostic of idle nodes; none by default."""
+    """Objects that the program declares for checks: suspended CronJobs, and the diagnostic of idle nodes; empty by
+    default.
+    """
     given = settings.health.acceptance
     found: list[dict[str, Any]] = []
     for name, pool in settings.pools.items():
@@ -192,7 +200,9 @@ def _cron_job(
 
 
 def _on_every_idle_node(cron_job: dict[str, Any], pool_name: str, pool: Pool) -> dict[str, Any]:
-    """A Pod for each node that the pool may have, each on another node. Those without an idle node end with the Job."""
+    """The CronJob, changed to run a Pod on each idle node: as many Pods as the pool may have nodes, at most one on a
+    node. Pods that find no idle node end with the Job.
+    """
     job: dict[str, Any] = cron_job["spec"]["jobTemplate"]["spec"]
     del job["completions"]
     job["parallelism"] = max(pool.scale.most, 1)

@@ -1,7 +1,7 @@
-"""The Job of a check over several nodes: one Pod on each, with their adapters, and one rank for each GPU.
+"""Job of a check over several nodes: one Pod on each, with the node's adapters, and one rank for each GPU.
 
-`agents/nccl_ranks/start.sh` starts the ranks over ssh, by a key that only this Job's Pods have: no controller for MPI
-is needed in the cluster.
+`agents/nccl_ranks/start.sh` starts the ranks over ssh, with a key that only this Job's Pods have: the cluster needs no
+MPI controller.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from physical_ai.settings.models.tree import Settings
 
 PROGRAM = AGENTS / "nccl_ranks"
 FILES, KEYS = "/etc/nccl-ranks/files", "/etc/nccl-ranks/key"
-"""Paths of the program and the key in a Pod; ssh_config and sshd_config name the key."""
+"""Folders of the program and of the key in a Pod; ssh_config and sshd_config name the key's folder."""
 HOSTS = "RANKS_HOSTS"
 JOB_LABEL = "batch.kubernetes.io/job-name"
 MEMORY = "16Gi"
 _SAID = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
-"""Variables with which NCCL reports the network that it uses. `physai lint` advises against them in tasks."""
+"""Environment variables with which NCCL reports the network that it uses. `physai lint` advises against them in
+tasks.
+"""
 
 
 @dataclass(frozen=True)
 class Key:
-    """The key of one run, in OpenSSH's forms. Every Pod has it, as host and as client."""
+    """SSH key of one run, in OpenSSH's formats. Every Pod has it, both as host key and as client key."""
 
     private: str
     public: str
@@ -48,7 +50,7 @@ def ranks_job(
     nodes: Sequence[str],
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The Job over these nodes. As those of single nodes, its Pods tolerate every taint."""
+    """Job over these nodes. Like the Jobs of single nodes, its Pods tolerate every taint."""
     spec = pod_spec(check, pool, image, tolerations=[{"operator": "Exists"}])
     container = spec["containers"][0]
     adapters = rdma_request(settings, pool, gpus_per_node(pool))
@@ -64,7 +66,7 @@ def ranks_job(
     }
     container["env"] += [{"name": key, "value": value} for key, value in given.items()]
     container["command"] = ["sh", f"{FILES}/start.sh", *check.command]
-    # An adapter reads and writes memory that is locked; a container may lock 64 KiB without it.
+    # An adapter reads and writes locked memory; without this capability a container may lock 64 KiB.
     container["securityContext"]["capabilities"] = {"add": ["IPC_LOCK"]}
     spec["volumes"], container["volumeMounts"] = _volumes(pool, name, folder)
     spec |= {"subdomain": name, "affinity": _on(nodes)}
@@ -144,6 +146,6 @@ def _volumes(pool: Pool, name: str, folder: str | None) -> tuple[list[dict[str, 
 
 
 def _on(nodes: Sequence[str]) -> dict[str, Any]:
-    """Affinity to these nodes. As each Pod takes all GPUs of its node, no node gets two."""
+    """Affinity to these nodes. No node gets two Pods, because each Pod takes all GPUs of its node."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [each]}]} for each in nodes]
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}

@@ -1,8 +1,7 @@
-"""Values of a chart: those that people write, without the keys that the program decides, completed by the program's
-own.
+"""Values of a chart: a user's file without the keys that the program decides, merged with the program's own values.
 
-What a file may not set is derived from what the program sets for the stack. The tables of owners name the setting to
-change instead, and keys that the program sets for other stacks only.
+What a file may not set follows from what the program sets for the stack. The tables of owners name the setting to
+change instead; they also list keys that the program sets for other stacks only.
 """
 
 from __future__ import annotations
@@ -27,19 +26,21 @@ from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.paths import Path
 
 WHOLE = frozenset({"nodeSelector", "affinity", "securityContext", "podSecurityContext"})
-"""Maps whose entries limit one another: a second one beside the program's may fit no node, or no Pod Security level."""
+"""Maps whose entries restrict one another: an entry beside the program's could exclude every node, or violate Pod
+Security.
+"""
 GENERIC = "nothing: it follows from the stack's settings"
 IGNORED = ("chart-key-dead", "chart-key-driver-cr", "chart-key-removed", "chart-key-other-release", "chart-key-unknown")
-"""Rules about keys that the chart does not render: nothing depends on their values."""
+"""Rules about keys that the chart does not render, so that nothing depends on their values."""
 Check = Callable[[Mapping[str, Any], Refused], list[Finding]]
 
 
 @dataclass(frozen=True)
 class Owned:
-    """Keys that the program decides in the values of a chart."""
+    """Keys in the values of a chart that the program decides."""
 
     owners: Mapping[str, str]
-    """Dotted paths with what to change instead, where `*` is any one step."""
+    """Dotted paths, in which `*` is any one step, each with what to change instead."""
     ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Values that the program sets for this stack."""
 
@@ -52,7 +53,7 @@ class Owned:
         return tuple((pattern(path), owner) for path, owner in self.owners.items() if "*" in path)
 
     def owner(self, path: str) -> str | None:
-        """Setting to change instead of a value at a path; None where a file may set it."""
+        """Setting to change instead of the value at a path; None where a file may set the path."""
         if path in self.owners:
             return self.owners[path]
         if (found := next((owner for each, owner in self._patterns if each.fullmatch(path)), None)) is not None:
@@ -64,13 +65,13 @@ class Owned:
         return (self.owner(placed) or GENERIC) if parent != path and placed in self._units else None
 
     def owner_of_any(self, path: str) -> str | None:
-        """The owner of a path, or of a section around it."""
+        """Setting to change instead of a path, or of a section around it; None where a file may set all of them."""
         steps = path.split(".")
         found = (self.owner(".".join(steps[:end])) for end in range(1, len(steps) + 1))
         return next((owner for owner in found if owner is not None), None)
 
     def split(self, document: Document, data: Mapping[str, Any], at: Path = ()) -> tuple[dict[str, Any], list[Fault]]:
-        """A file's values without those that it may not set, and a fault for each of the latter."""
+        """Values of a file without those that it may not set, and a fault for each value that was left out."""
         faults: list[Fault] = []
         return self._kept(document, data, at, "", faults), faults
 
@@ -103,7 +104,7 @@ class Owned:
                 faults.append(_refusal(document, (*at, index), name or "", owner))
 
     def _joined(self, path: str) -> dict[str, Any]:
-        """The program's own entries of a list, by name."""
+        """The program's own entries of a list, by the name of the entry."""
         found: Any = self.ours
         for step in path.split("."):
             found = found.get(step) if is_mapping(found) else None
@@ -111,7 +112,9 @@ class Owned:
 
 
 def units(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """The dotted paths that are set as one: leaves, lists, maps in `WHOLE`, and the entries of lists in `JOINED`."""
+    """Dotted paths that are each set as a unit: leaves, lists, maps in `WHOLE`, and the entries of lists in
+    `JOINED`.
+    """
     for key, value in values.items():
         path = f"{prefix}{key}"
         if key in JOINED and is_list(value):
@@ -123,7 +126,7 @@ def units(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def instead(owner: str) -> str:
-    """Instruction to the user, from an entry of a table of owners."""
+    """Instruction for the user, made from an entry of a table of owners."""
     kind, _, reason = owner.partition(": ")
     return f"Leave it out: {reason}." if kind == "nothing" else f"Set {owner} instead."
 
@@ -135,7 +138,7 @@ def _refusal(document: Document, at: Path, path: str, owner: str) -> Fault:
 def completed(
     document: Document, owners: Mapping[str, str], ours: Mapping[str, Any], chart: str, check: Check
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """A file's values with the program's, and the faults of the file; warnings are among the faults."""
+    """Values of a file merged with the program's, and the faults of the file; warnings are among the faults."""
     owned = Owned(owners, ours)
     written, faults = owned.split(document, document.data)
     values = merge_values(written, ours)
@@ -146,7 +149,8 @@ def completed(
         need = refusing(chart, path, value)
         return need.advice if need is not None else exposing(path, value)
 
-    # The file is checked too: the program's additions would silently replace a value in place of a section.
+    # The file is also checked on its own: after the merge, the program's values would have replaced a value that stands
+    # in place of a section.
     found = [finding for checked in (written, values) for finding in check(checked, refused)]
     ignored = [f"{each.where}." for each in found if each.is_error and each.rule.startswith(IGNORED)]
     depended = (*judge_needs(chart, written), *judge_exposure(written))
@@ -158,7 +162,7 @@ def completed(
 def chart_values(
     root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """The values of a pinned chart from a file below `root` and from the program, and what is wrong with the file."""
+    """Values of a pinned chart, from a file below `root` and from the program, and the faults of the file."""
     document = read_if_exists(root / file, f"{root.name}/{file}")
 
     def check(values: Mapping[str, Any], refused: Refused) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Job that removes, at the end of a stack, the objects that its releases leave in an existing cluster."""
+"""Job that removes from an existing cluster, at the end of a stack, the objects that its releases leave behind."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, services_placem
 from physical_ai.settings.models.tree import Settings
 
 AGENT = "cluster_cleanup"
-"""Folder of the program in `agents/`, and its Python package."""
+"""Folder in `agents/`, and Python package, of the Job's program."""
 CHART = "./manifests/cluster-cleanup"
-"""Path from the folder of the program."""
+"""Path of the cleanup's chart, relative to the folder of the Pulumi program."""
 RELEASE = "cluster-cleanup"
 _RECORDED = (*NODE_ANNOTATIONS, "pulumi.com/*")
-"""Patterns of the annotations that a stack may leave."""
+"""Patterns of the annotations that a stack may leave on nodes."""
 _RIGHTS, _JOB = "-10", "0"
-"""Weights of hooks: what the Job needs is created before it."""
+"""Weights of Helm hooks: the Job's rights are created before the Job."""
 
 
 @dataclass(frozen=True)
 class CleanupPlan:
-    """A release of nothing but hooks, and its namespace."""
+    """Helm release that consists of hooks only, and its namespace."""
 
     namespace: Mapping[str, Any]
     values: Mapping[str, Any]
-    """Values of the chart without `found`."""
+    """Values of the chart, except `found`."""
 
 
 @dataclass(frozen=True)
 class NodeMarks:
-    """Labels, annotations and taints that the stack's class gives to a node; taints as `key=value:Effect`."""
+    """Labels, annotations and taints that the stack's node class gives to a node; taints as `key=value:Effect`."""
 
     node: str
     labels: Mapping[str, str]
@@ -57,7 +57,7 @@ class NodeMarks:
 
 
 def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[NodeMarks] = ()) -> CleanupPlan:
-    """`charts` are the names of those that the stack installs."""
+    """Plan of the cleanup. `charts` are the names of the charts that the stack installs."""
     namespace, account, role, binding, config, job = copy.deepcopy(manifests.load("cluster-cleanup.yaml"))
     definitions, files = definitions_of(charts), agents.package(AGENT)
     role["rules"] += [*_rights(definitions), *_rights_to_webhooks(charts)]
@@ -76,19 +76,21 @@ def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[No
 
 
 def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]], manager: str) -> dict[str, Any]:
-    """Objects and marks that the program leaves alone because they existed before it: `values.found` of the release.
+    """Objects and node marks that the cleanup leaves alone because they existed before the stack: `values.found` of
+    the release.
 
-    A stack that gets `target.leave: nothing` late has marks on its nodes by then. What nobody but its own field manager
-    has written was not there before; of what another manager has written as well, that is not known.
+    A stack that sets `target.leave: nothing` later already has marks on its nodes at that time. A mark that only the
+    stack's own field manager has written did not exist before; a mark that another manager has written too may have
+    existed, so it is left alone.
 
     Args:
-        definitions: those of the catalogue that the cluster has.
-        nodes: as the API server lists them.
-        manager: the field manager of the stack's NodePatches.
+        definitions: CustomResourceDefinitions of the catalogue that the cluster has.
+        nodes: nodes as the API server lists them.
+        manager: field manager of the stack's NodePatches.
     """
     held, annotations, taints = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
     for node in nodes:
-        # All labels that a pool may give, now or later. Labels of Kubernetes' own domains are not among them.
+        # All labels that a pool may give, now or later. Labels in Kubernetes' own domains are never given.
         mine = [key for key in labels(node) if owners(node, "metadata", "labels", key) == {manager}]
         if keys := [key for key in labels(node) if key not in mine and ("/" not in key or not is_reserved(key))]:
             held[name(node)] = sorted(keys)
@@ -97,9 +99,10 @@ def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]
         if keys := [key for key in recorded if key not in mine]:
             annotations[name(node)] = sorted(keys)
         given: Sequence[Mapping[str, Any]] = at(node, "spec.taints", [])
-        # The list of taints has one owner. If that is the stack, the list was empty before.
+        # The whole list of taints has one owner. If that is the stack, the list was empty before.
         given = [] if owners(node, "spec", "taints") == {manager} else given
-        # All nodes have an entry: a node without one joined later, and its taints at that time are not known.
+        # Every node gets an entry, even without taints: a node that is missing from this record joined later, so its
+        # original taints are unknown.
         taints[name(node)] = [taint_text(each) for each in given]
     return {"definitions": sorted(definitions), "labels": held, "annotations": annotations, "taints": taints}
 
@@ -126,11 +129,13 @@ def _wanted(definitions: Sequence[str], charts: Collection[str], nodes: Sequence
 
 
 def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
-    """The rights to delete these definitions, and to see whether objects of them exist."""
+    """Rules of the role: rights to delete these CustomResourceDefinitions, and to see whether objects of them
+    exist.
+    """
     known = sorted({*definitions, OPERATORS_KIND})
     place = {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"]}
     rules: list[dict[str, Any]] = [{**place, "verbs": ["get"], "resourceNames": known}]
-    if definitions:  # without names a rule is about all of them
+    if definitions:  # a rule without resource names would cover all objects
         rules.append({**place, "verbs": ["delete"], "resourceNames": list(definitions)})
     kinds: dict[str, list[str]] = {}
     for definition in known:
@@ -141,7 +146,7 @@ def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _rights_to_webhooks(charts: Collection[str]) -> list[dict[str, Any]]:
-    """The rights to delete the webhook configurations that can remain of these charts, by name."""
+    """Rules of the role: rights to delete, by name, the webhook configurations that can remain of these charts."""
     kinds: dict[str, list[str]] = {}
     for each in (each for names in webhooks_of(charts).values() for each in names):
         plural, _, webhook = each.partition("/")

@@ -15,11 +15,11 @@ from physical_ai.settings.models.container_logs import ContainerLogs
 
 NAME, NAMESPACE = "container-azm-ms-agentconfig", "kube-system"
 OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeeper-system", "calico-system")
-"""Namespaces of Kubernetes and AKS."""
+"""Namespaces of Kubernetes and AKS, whose output is left out."""
 
 
 def agent_config(logs: ContainerLogs) -> dict[str, Any]:
-    """The ConfigMap. Namespaces that neither the platform nor AKS has created are collected."""
+    """ConfigMap of the agent. The output of namespaces that neither the platform nor AKS has created is collected."""
     own = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     left_out = sorted({*OTHERS, *own} - set(logs.namespaces))
     return {
@@ -33,7 +33,7 @@ def agent_config(logs: ContainerLogs) -> dict[str, Any]:
 
 
 def _settings(left_out: list[str]) -> str:
-    """TOML, whose lists of texts are those of JSON."""
+    """The agent's settings as TOML, in which a list of texts is written as in JSON."""
     names = json.dumps(left_out)
     streams = "".join(
         f"[log_collection_settings.{stream}]\nenabled = true\nexclude_namespaces = {names}\n"

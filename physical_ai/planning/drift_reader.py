@@ -1,4 +1,4 @@
-"""The objects that let drift detection read the cluster."""
+"""Objects that let drift detection read the cluster."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ CLAIM_KINDS = {
     "resources": ["deviceclasses", "resourceclaims", "resourceclaimtemplates"],
     "verbs": ["get"],
 }
-"""A rule of the role in stacks that declare claims."""
+"""Rule of the drift reader's role in stacks that declare claims."""
 
 
 def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:
-    """A ClusterRole, and its binding to the principals with role `drift-reader`; nothing where there are none.
+    """ClusterRole of the drift reader, and its binding to the principals with role `drift-reader`; empty where there
+    are none.
 
-    AKS knows a service principal by its object id as a user, and a group by its object id.
+    In AKS, a service principal is a user named by its object id, and a group is named by its object id.
     """
     subjects = [
         {

@@ -1,4 +1,4 @@
-"""The objects that record GPU machines: the manifests, completed for a stack."""
+"""Objects that record GPU machines: the manifests, completed for a stack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.models.tree import Settings
 
 AGENT = "gpu_evidence"
-"""Folder of the program in `agents/`, and its Python package."""
+"""Folder in `agents/`, and Python package, of the program that records machines."""
 GPUS = "gpu-evidence-gpus"
 NAME = "app.kubernetes.io/name"
 FILES_MAP = "gpu-evidence-agent"
@@ -24,19 +24,19 @@ FILES_MAP = "gpu-evidence-agent"
 
 @dataclass(frozen=True)
 class EvidenceObjects:
-    """Everything that records machines in a cluster."""
+    """All objects that record the GPU machines of a cluster."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies, which must exist before the rights do."""
+    """Admission policies that limit the rights; they must exist before the rights do."""
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
-    """The program. It never changes: other files are another ConfigMap."""
+    """ConfigMap with the program. It never changes: changed files get a new ConfigMap."""
     daemon_sets: Sequence[Mapping[str, Any]]
     cron_job: Mapping[str, Any]
 
 
 def evidence_objects(settings: Settings) -> EvidenceObjects | None:
-    """The objects of a stack; None where it records nothing, or has no GPU pool."""
+    """Evidence objects of a stack; None where it records nothing, or has no GPU pool."""
     evidence = settings.health.evidence
     if not evidence.enabled or not settings.pools:
         return None
@@ -62,9 +62,9 @@ def evidence_objects(settings: Settings) -> EvidenceObjects | None:
 
 
 def _with_gpus(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """The DaemonSet whose Pods have `nvidia-smi`, which the container runtime adds once it is configured.
+    """DaemonSet whose Pods have `nvidia-smi`, which the container runtime adds once it is configured.
 
-    They see all GPUs and take none from the device plugin.
+    Its Pods see all GPUs, and take none from the device plugin.
     """
     made = copy.deepcopy(dict(machine))
     template, name = made["spec"]["template"], GPUS
@@ -81,7 +81,9 @@ def _with_gpus(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _not_on(daemon_set: Mapping[str, Any], pools: list[str]) -> None:
-    """Leaves out pools whose nodes have no runtime class of NVIDIA's, so that the Pods would never start."""
+    """Excludes pools whose nodes have no NVIDIA runtime class, because the DaemonSet's Pods would never start
+    there.
+    """
     if pools:
         affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
         (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -89,7 +91,7 @@ def _not_on(daemon_set: Mapping[str, Any], pools: list[str]) -> None:
 
 
 def _complete(pod: dict[str, Any], settings: Settings, program: agents.Program) -> None:
-    """Adds image and files to a Pod of a manifest."""
+    """Adds image and files to the Pod spec of a manifest."""
     grid = settings.grid_driver
     (container,) = pod["containers"]
     container["image"] = image(AGENTS_IMAGE).at(grid.image_registry)

@@ -1,4 +1,4 @@
-"""Exporters of metrics: their Pods, and the port that is scraped."""
+"""Exporters of metrics: their Pods, and the port to scrape."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ class Exporter:
     port: str | int
     number: int
     dropped: str = ""
-    """Regular expression of labels that are dropped: they identify nothing that another label does not."""
+    """Regular expression of labels to drop: they identify nothing that another label does not."""
     namespace: str = OPERATOR_NAMESPACE
     guarded: bool = True
     """True where only the scraper may reach the Pods."""
     is_declared: bool = True
     """True where a container of the Pods declares the port."""
     has_monitor: bool = False
-    """True where its chart declares its monitor, and who may reach its Pods is not limited further."""
+    """True where the exporter's chart declares the monitor; the program then does not limit further who may reach the
+    Pods.
+    """
 
     @property
     def endpoint_port(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A certificate of a key vault for OSMO's gateway: what AKS' secrets provider needs to make a Secret of it."""
+"""Certificate of a key vault for OSMO's gateway: the objects from which AKS's secrets provider makes a Secret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from physical_ai.settings.models.osmo_access import GatewayTls
 from physical_ai.settings.models.tree import Settings
 
 ACCOUNT = "osmo-gateway"
-"""Service account of the gateway's Envoy. Its identity may read one secret; the chart's own account, the storage."""
+"""Service account of the gateway's Envoy.
+
+Its identity may read only the certificate's secret, whereas the chart's own account may read the storage.
+"""
 CLASS = "osmo-gateway-certificate"
 _VOLUME, _MOUNT = "vault-certificate", "/mnt/vault-certificate"
 
@@ -26,16 +29,18 @@ class GatewayCertificatePlan:
 
     @property
     def scope(self) -> str:
-        """Scope of the role: the secret of the certificate's name, which has its key. A role on the vault would cover
-        all.
+        """Scope of the gateway's role: the vault's secret with the certificate's name, which contains the key.
+
+        A role on the whole vault would cover all secrets.
         """
         return f"{self.vault_id}/secrets/{self.certificate}"
 
     def provider_class(self, client_id: Any, tenant_id: str) -> dict[str, Any]:
-        """The object that tells the provider what to read, as whom, and which Secret to make of it.
+        """SecretProviderClass, which tells the secrets provider what to read, as which identity, and which Secret to
+        make from it.
 
-        The provider reads the type `secret`: that of a certificate is its chain with its key, and `cert` has no key
-        (azure.github.io/secrets-store-csi-driver-provider-azure, getting certificates and keys).
+        The object type is `secret`, because the secret of a certificate is its chain with the key, whereas type `cert`
+        has no key (azure.github.io/secrets-store-csi-driver-provider-azure, getting certificates and keys).
         """
         item = yaml.safe_dump({"objectName": self.certificate, "objectType": "secret"})
         return {
@@ -71,7 +76,10 @@ def gateway_certificate(settings: Settings) -> GatewayCertificatePlan | None:
 
 
 def mounted(tls: GatewayTls | None) -> dict[str, Any]:
-    """Values of Envoy's Pods: the provider makes the Secret only as long as a Pod mounts what it reads."""
+    """Values of Envoy's Pods that mount the SecretProviderClass: the Secret exists only while a Pod mounts it.
+
+    Empty without a certificate in a vault.
+    """
     if tls is None or tls.key_vault is None:
         return {}
     attributes = {"secretProviderClass": CLASS}

@@ -24,18 +24,24 @@ EXEMPT = (
     osmo.OPERATOR_NAMESPACE,
     osmo.CONTROL_NAMESPACE,
 )
-"""Namespaces of the platform and of AKS. Their Pods see GPUs in other ways, and must never wait for a policy."""
+"""Namespaces of the platform and of AKS that the policies exempt.
+
+Their Pods see GPUs in other ways, and must never wait for a policy.
+"""
 SCHEDULER_USER = "system:kube-scheduler"
-"""The user of the cluster's own scheduler (Kubernetes docs, reference/access-authn-authz/rbac)."""
+"""User name of the cluster's own scheduler (Kubernetes docs, reference/access-authn-authz/rbac)."""
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 MUTATION_MINOR = 36
-"""The Kubernetes minor version from which MutatingAdmissionPolicy is v1 and enabled by default."""
+"""Minor of Kubernetes 1 from which on MutatingAdmissionPolicy is v1 and enabled by default."""
 ACTIONS = {"warn": ["Warn", "Audit"], "deny": ["Deny", "Audit"]}
 _PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
 
 
 def policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policies of a stack with their bindings: none that is off, and placement only where there is a choice."""
+    """Policies of a stack with their bindings.
+
+    Policies that are off are left out, and so is placement in a stack without a choice of pools.
+    """
     found: list[dict[str, Any]] = []
     for manifest in copy.deepcopy(_manifests(settings)):
         mutates, spec = str(manifest["kind"]).startswith("Mutating"), manifest["spec"]
@@ -45,14 +51,16 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
             continue
         if manifest["metadata"]["name"] == _PLACEMENT and len(gpu.gpu_families(settings)) < 2:
             continue
-        # No Pod has a reason to see GPUs that it does not request, so this is refused also where others are warned.
+        # Pods have no reason to see GPUs that they do not request, so this is refused even where other violations only
+        # warn.
         action = "deny" if manifest["metadata"]["name"] == _REQUESTS else settings.admission.gpu_pods
         if "matchConstraints" in spec:
             names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
             spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
             spec["variables"] = [_of_stack(variable, settings) for variable in spec.get("variables", ())]
             if not mutates:
-                # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
+                # A policy that only warns must not stop GPU Pods when it fails; a policy that refuses must not be
+                # bypassed by making it fail.
                 spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
         elif not mutates:
             warned_once = manifest["metadata"]["name"] != _REQUESTS
@@ -63,11 +71,11 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> list[dict[str, Any]]:
-    """A policy's binding with an action.
+    """Binding of a policy with an action.
 
-    The dry run of a changed binding would combine both actions, which the API server refuses. With another name it is
-    another binding, which is created before this one is deleted. A protected stack deletes nothing: the binding of the
-    warnings stays beside that of the refusals (`keeps_warning`).
+    The dry run of a changed binding would combine both actions, which the API server refuses. So each action has a
+    binding of another name, and the new one is created before the old one is deleted. A protected stack deletes
+    nothing: there the binding that warns stays beside the one that refuses (`keeps_warning`).
     """
     actions = ("warn", "deny") if action == "deny" and keeps_warning else (action,)
     found = [copy.deepcopy(manifest) for _ in actions]
@@ -83,13 +91,13 @@ def _manifests(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policies leave out: NVSentinel's collector sees all GPUs of its node, too."""
+    """Namespaces that the policies exempt, including NVSentinel's, whose collector sees all GPUs of its node too."""
     found = (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
     return (*found, amd.NAMESPACE) if settings.amd_gpu_operator is not None else found
 
 
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
-    """A policy's variable, with the stack's own values in place of the manifest's."""
+    """Variable of a policy, with the stack's own values in place of the manifest's."""
     schedulers = [SCHEDULER_USER, *settings.admission.schedulers]
     own = {
         "kinds": kinds(settings),
@@ -102,9 +110,9 @@ def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
 
 
 def kinds(settings: Settings) -> dict[str, dict[str, str]]:
-    """Node label → value → the one GPU model of the pools whose nodes have it; without values of several models.
+    """GPU model by node label and value, where all pools with that value have the same model: `label → value → model`.
 
-    Labels whose values identify a pool's GPU without a node of it being there.
+    These labels identify a pool's GPU even while the pool has no nodes.
     """
     found: dict[str, dict[str, set[str]]] = {}
     for name, pool in settings.pools.items():
@@ -125,7 +133,7 @@ def kinds(settings: Settings) -> dict[str, dict[str, str]]:
 
 
 def claims(settings: Settings) -> dict[str, str]:
-    """Claims of the stack, as namespace/name, that only GPUs of one model fit, with this model."""
+    """GPU model by claim (as namespace/name), for claims of the stack that only GPUs of one model can satisfy."""
     pools = dra.claim_pools(settings).values()
     models = {dra.device_of(pool): str(gpu.gpu_model(pool)) for pool in pools if gpu.knows_gpu(pool)}
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The admission policy about Pods that ask for no GPU on GPU nodes, and about the cluster's own priorities."""
+"""Admission policy about Pods on GPU nodes that ask for no GPU, and about the cluster's own priority classes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def gpu_node_policies(settings: Settings) -> list[dict[str, Any]]:
     if action == "off":
         return []
     policy, binding = copy.deepcopy(manifests.load("gpu-nodes.yaml"))
-    # A namespace whose Pods may have the rights of their node has agents that run on every node.
+    # A namespace whose Pods may have the rights of their node belongs to agents that run on every node.
     exempt = list(dict.fromkeys([*gpu_admission.exempt(settings), *pod_security.exempt(settings)]))
     names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": exempt}
     policy["spec"]["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
     policy["spec"]["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
     for variable in policy["spec"]["variables"]:
         if variable["name"] == "keys":
-            # As CEL text: what is in a JSON string is the same in CEL.
+            # The JSON text serves as CEL text: JSON strings have the same syntax in CEL.
             variable["expression"] = json.dumps(gpu_taint_keys(settings))
     binding["metadata"]["name"] += f"-{action}"
     binding["spec"]["validationActions"] = list(gpu_admission.ACTIONS[action])
@@ -33,5 +33,7 @@ def gpu_node_policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def gpu_taint_keys(settings: Settings) -> list[str]:
-    """Keys of the taints by which GPU nodes are kept for GPU work: the program's own, not those that a pool adds."""
+    """Keys of the program's own taints, which keep GPU nodes for GPU work; taints that a pool adds are not among
+    them.
+    """
     return sorted({split_taint(gpu_taint(pool))[0] for pool in settings.pools.values()})

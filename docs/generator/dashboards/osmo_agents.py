@@ -1,8 +1,8 @@
 """Dashboard of OSMO's agents in this cluster: whether they reach the API server and the service, and how long jobs
 take.
 
-Series: NVIDIA/OSMO src/operator/backend_listener.py and backend_worker.py, in the names
-that OpenTelemetry's exporter for Prometheus gives them.
+Series: NVIDIA/OSMO src/operator/backend_listener.py and backend_worker.py, in the names that OpenTelemetry's exporter
+for Prometheus gives them.
 """
 
 from __future__ import annotations

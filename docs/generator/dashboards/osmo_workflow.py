@@ -1,10 +1,8 @@
 """Dashboard with the resources of one task, to which OSMO's own pages link.
 
 OSMO appends `var-namespace`, `var-uuid`, `from` and `to` to `grafana_url` of the backend, and its own dashboard has
-the
-uid `workflow_resources` (NVIDIA/OSMO src/service/core/workflow/helpers.py; docs/deployment_guide). This dashboard
-takes
-these variables and has that uid.
+the uid `workflow_resources` (NVIDIA/OSMO src/service/core/workflow/helpers.py; docs/deployment_guide). This dashboard
+takes these variables and has that uid.
 """
 
 from __future__ import annotations

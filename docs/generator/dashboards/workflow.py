@@ -100,8 +100,7 @@ def limited_by(bits: Sequence[int], *, tasks: str) -> str:
     """Query for the share of each task's GPUs whose clock is reduced for any of these reasons.
 
     The field is a bit mask, so its mean has no meaning: the query takes it apart. The field has two names, and an
-    exporter
-    has one of them or both.
+    exporter has one of them or both.
     """
     held = 'exported_namespace=~"$namespace",exported_pod!=""'
     labels = "cluster, exported_namespace, exported_pod, node, gpu"

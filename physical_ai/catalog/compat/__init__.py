@@ -1,4 +1,4 @@
-"""Do these versions work together? Rules over GPU Operator, Kubernetes, driver, toolkit, containerd and node image.
+"""Compatibility of versions: rules over GPU Operator, Kubernetes, driver, toolkit, containerd and node image.
 
 >>> [finding.rule for finding in judge_upgrade("v26.7.0", "v26.3.3")]
 ['upgrade-downgrade']

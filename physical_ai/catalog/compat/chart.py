@@ -1,4 +1,4 @@
-"""Helm values of the GPU Operator against the keys that its chart renders in a release."""
+"""Check of the GPU Operator's Helm values against the keys that its chart renders in a release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUBCHARTS = ("node-feature-discovery",)
 
 @dataclass(frozen=True)
 class KeyChanges:
-    """Values keys that differ between two releases."""
+    """Keys of the chart's values that differ between two releases."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -30,18 +30,20 @@ class KeyChanges:
 
 @lru_cache(maxsize=16)
 def known_keys(release: str) -> Mapping[str, Kind]:
-    """The keys that a release's chart renders, by dotted path. Raises `UnknownName`."""
+    """Keys that a release's chart renders, by dotted path. Raises `UnknownName` for an unknown release."""
     return kinds_of(chart_key_groups(), release)
 
 
 def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
-    """The keys that a release has of some groups, by dotted path. Raises `UnknownName`."""
+    """Keys in the groups that hold for a release, by dotted path. Raises `UnknownName` for an unknown release."""
     read = operator_release(release).values_of
     return kinds(group for group in groups if holds(group, read))
 
 
 def key_changes(old: str, new: str) -> KeyChanges:
-    """The differences that affect a values file for `old` in `new`. Raises `UnknownName`."""
+    """Keys that a values file written for `old` gains or loses in `new`. Raises `UnknownName` for an unknown
+    release.
+    """
     before, after = known_keys(old).keys(), known_keys(new).keys()
     return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
@@ -49,11 +51,12 @@ def key_changes(old: str, new: str) -> KeyChanges:
 def check_values(
     release: str, values: Mapping[str, Any], refused: Refused = none_refused, around: Mapping[str, Any] | None = None
 ) -> list[Finding]:
-    """Keys that the release's chart would ignore, and invalid values, in the order in which they are written.
+    """Findings about keys that the release's chart would ignore, and about invalid values, in the order in which they
+    are written.
 
     Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. `around` are the values that
-    they are merged into, where these decide what else the chart renders. Raises `UnknownName` for a release that is not
-    in the catalogue.
+    `values` are merged into, where these decide what else the chart renders. Raises `UnknownName` for a release that
+    is not in the catalogue.
     """
     table = key_table(release, has_driver_resources=_drivers_are_resources(values if around is None else around))
     return [*table.check(values, refused), *judge_values(release, values)]
@@ -61,9 +64,9 @@ def check_values(
 
 @lru_cache(maxsize=16)
 def key_table(release: str, *, has_driver_resources: bool) -> KeyTable:
-    """The keys that a release's chart renders, with or without separate NVIDIADriver resources.
+    """Table of the keys that a release's chart renders, with or without separate NVIDIADriver resources.
 
-    Raises `UnknownName`.
+    Raises `UnknownName` for an unknown release.
     """
     read = operator_release(release).values_of
     notes = {

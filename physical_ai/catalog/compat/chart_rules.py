@@ -1,4 +1,4 @@
-"""Values of the GPU Operator chart that its templates reject, or that break detection without an error."""
+"""Rules about values of the GPU Operator chart that its templates reject, or that break detection without an error."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "sandboxWorkloads.defaultWorkload": ("container", "vm-passthrough", "vm-vgpu"),
     "sandboxWorkloads.mode": ("kubevirt", "kata"),
 }
-"""Enumerations of the ClusterPolicy schema; the API server rejects any other value."""
+"""Allowed values by key, from the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 NULL_SECTIONS: dict[str, tuple[str, ...]] = {"mig": ("mig.strategy",)}
-"""Sections of the ClusterPolicy, and the values that fill them."""
+"""Sections of the ClusterPolicy, each with the keys whose values fill it."""
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 
 def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Rules about values, not about keys."""
+    """Findings about values, as opposed to keys."""
     for path, choices in CHOICES.items():
         value = at(values, path)
         if isinstance(value, str) and value not in choices:
@@ -44,10 +44,10 @@ def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _empty_sections(values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Sections that the chart renders without content for an empty value: null, where the CRD wants an object.
+    """Findings about sections that the chart renders as null for an empty value, where the CRD requires an object.
 
-    Helm sends a new object by POST, which drops the null; server-side apply refuses it. Where the values leave the key
-    out, the chart's default fills the section.
+    Helm creates a new object by POST, which drops the null; server-side apply refuses it. Where the values leave the
+    key out, the chart's default fills the section.
     """
     for section, keys in NULL_SECTIONS.items():
         given = [at(values, key) for key in keys]
@@ -113,6 +113,6 @@ def _detection(values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _has_gpus(classes: Any) -> bool:
-    """True where a list of PCI classes has those of GPUs: a main class stands for all its subclasses."""
+    """True where a list of PCI classes includes those of GPUs: a main class stands for all its subclasses."""
     given = {str(each) for each in cast("Sequence[Any]", classes)} if isinstance(classes, Sequence) else set[str]()
     return "03" in given or {"0300", "0302"} <= given

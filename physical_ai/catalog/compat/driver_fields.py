@@ -1,4 +1,4 @@
-"""The spec of an NVIDIADriver against the fields that a GPU Operator release knows.
+"""Check of an NVIDIADriver's spec against the fields that a GPU Operator release knows.
 
 The API server drops an unknown field or rejects the resource, depending on the client's field validation.
 """
@@ -22,12 +22,13 @@ SOURCE = "NVIDIA/gpu-operator NVIDIADriver CRD"
 
 @lru_cache(maxsize=16)
 def driver_fields(release: str) -> Mapping[str, Kind]:
-    """The fields of an NVIDIADriver's spec in a release, by dotted path. Raises `UnknownName`."""
+    """Fields of an NVIDIADriver's spec in a release, by dotted path. Raises `UnknownName` for an unknown release."""
     return kinds_of(driver_field_groups(), release)
 
 
 def check_driver(release: str, spec: Mapping[str, Any]) -> list[Finding]:
-    """Fields that the release's NVIDIADriver does not have, and invalid values, in the order in which they are written.
+    """Findings about fields that the release's NVIDIADriver does not have, and about invalid values, in the order in
+    which they are written.
 
     Raises `UnknownName` for a release that is not in the catalogue.
     """

@@ -15,7 +15,9 @@ from physical_ai.catalog.lookup import UnknownName
 from physical_ai.findings import Finding, Severity
 
 PRECOMPILED = {"22.04": (580, 595), "24.04": (580, 595)}
-"""Driver branches with images precompiled for the azure kernel, by Ubuntu release (platform support, 26.7)."""
+"""Driver branches with images precompiled for the azure kernel, by Ubuntu release (NVIDIA GPU Operator docs, platform
+support, 26.7).
+"""
 PRECOMPILED_DOCS = "NVIDIA GPU Operator docs, precompiled-drivers"
 MIG_BUG = "NVIDIA/gpu-operator#1361"
 
@@ -31,7 +33,10 @@ def judge_driver(
     mig: bool,
     gpu: str | None = None,
 ) -> Iterator[Finding]:
-    """Every rule about a driver; none where this project does not install it. `gpu` is the pool's GPU model."""
+    """Findings of all rules about a driver; none where this project does not install the driver.
+
+    `gpu` is the pool's GPU model.
+    """
     if driver is None:
         return
     if kind == "datacenter":
@@ -70,7 +75,7 @@ def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: Unk
             Severity.ERROR, rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source
         )
     if error.name == driver and kind == "datacenter":
-        # A build newer than the catalogue is common, and its image may well exist.
+        # Builds newer than the catalogue are common, and their image may well exist: hence a warning only.
         return Finding(Severity.WARNING, "driver-unlisted", "driver", str(error), near, sources.DRIVERS)
     return Finding(Severity.ERROR, "driver-unknown", "driver", str(error), near, sources.DRIVERS)
 

@@ -1,4 +1,5 @@
-"""Values of any chart that open a part of the platform to more than the cluster, found by their form.
+"""Rules for the values of any chart that make a part of the platform reachable from outside of the cluster, found by
+their form.
 
 >>> [finding.where for finding in judge_exposure({"grafana": {"service": {"type": "LoadBalancer"}}})]
 ['grafana.service.type']
@@ -21,7 +22,7 @@ INGRESSES = "Kubernetes docs, Ingress and Gateway API, which know no login of th
 HOSTS = "Kubernetes docs, Network Policies, hostNetwork pods"
 _EVERYONE = ("0.0.0.0/0", "::/0")
 _OWN_LOGIN = ("grafana",)
-"""Subcharts whose program asks for a login itself."""
+"""Subcharts whose program itself asks for a login."""
 _TYPE = re.compile(r"(?i)type$")
 _ANNOTATIONS = re.compile(r"(?i)annotations$")
 _ROUTE = re.compile(r"(?i)(^|[a-z])(ingress(es)?|(http|grpc|tls|tcp)?routes?|listenerset)(perreplica)?$")
@@ -34,15 +35,16 @@ _HOST_NETWORK = re.compile(r"(?i)^(use)?hostnetwork(ing)?$")
 
 
 def judge_exposure(values: Mapping[str, Any]) -> Iterator[Finding]:
-    """The values that give a Service, a route or a Pod an address outside of the cluster, in the order written.
+    """Findings about values that give a Service, a route or a Pod an address outside of the cluster, in the order
+    written.
 
-    What no option restricts to a network or a login is an error; what stays reachable from networks is a warning.
+    An address that nothing restricts to a network or a login is an error; an address that is restricted is a warning.
     """
     yield from _map(values, ())
 
 
 def exposing(path: str, value: Any) -> str | None:
-    """The advice about one value at a path, without what is written beside it; None where it exposes nothing."""
+    """Advice about one value at a path, judged without the values beside it; None where the value exposes nothing."""
     *above, key = path.split(".")
     found = next(_value({key: value}, key, value, tuple(above)), None)
     return found.fix if found is not None and found.is_error else None
@@ -84,12 +86,12 @@ def _is_route(key: str, above: tuple[str, ...]) -> bool:
     if _ENABLES.match(key):
         return True
     named = [bool(_ROUTE.search(step)) for step in above[-2:]]
-    # In `route` each key is a route; in an ingress a section of its own is an option of it.
+    # In `route`, each key is a route; in an ingress, a nested section is an option of the ingress.
     return key in ("enabled", "enable") and bool(named) and (named[-1] or (named[0] and "oute" in above[-2:][0]))
 
 
 def _entries(where: str, entries: list[Any]) -> Iterator[Finding]:
-    """Objects, ports and containers in a list, at the list's own key."""
+    """Findings about objects, ports and containers in a list, at the list's own key."""
     for each in mappings(entries):
         yield from _object(where, each)
     for text in entries:
@@ -110,7 +112,9 @@ def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object, or a section in the form of one, whose spec has its annotations beside it, as values have."""
+    """The item with the annotations of its metadata inside its spec, where values have them; unchanged without such
+    annotations.
+    """
     spec, metadata = item.get("spec"), _metadata(item)
     if not is_mapping(spec) or "annotations" not in metadata:
         return item
@@ -118,7 +122,7 @@ def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(where: str, text: str) -> Iterator[Finding]:
-    """Findings about a template of an object, of which the other rendered fields are not known."""
+    """Findings about a template of an object as text, whose other rendered fields are not known."""
     for found in _WRITTEN.finditer(text):
         beside = {"annotations": {INTERNAL: "true"}} if re.search(rf'{re.escape(INTERNAL)}:\s*"true"', text) else {}
         yield _service(where, found[1], beside) if found[1] else _route(where, {})
@@ -157,7 +161,7 @@ def _route(where: str, around: Mapping[str, Any]) -> Finding:
 
 
 def _annotations(around: Mapping[str, Any]) -> dict[str, Any]:
-    """The annotations beside a value, whatever their key is called, such as `serviceAnnotations`."""
+    """Annotations among the values beside a value, whatever their key is called, such as `serviceAnnotations`."""
     found = (value for key, value in around.items() if _ANNOTATIONS.search(key) and is_mapping(value))
     return {name: value for each in found for name, value in each.items() if value}
 

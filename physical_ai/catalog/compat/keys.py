@@ -1,4 +1,4 @@
-"""Helm values against the keys that a chart renders.
+"""Check of Helm values against the keys that a chart renders.
 
 Helm accepts any key; a key that no template reads has no effect and causes no error.
 """
@@ -18,11 +18,11 @@ from physical_ai.nested import is_mapping
 
 Kind = Literal["value", "list", "map"]
 Refused = Callable[[str, Any], str | None]
-"""Returns the advice for a value that may not be written at a path; None where it may."""
+"""Function that returns the advice for a value that may not be written at a path; None where it may."""
 EITHER = ("extraManifests", "extraObjects")
-"""Keys that charts take as a list and as a map."""
+"""Keys that charts accept both as a list and as a map."""
 VARIABLES = ("env", "extraEnv", "extraEnvs")
-"""Lists of variables of a container."""
+"""Keys of lists of a container's environment variables."""
 HELM_NULL = "Helm docs, Values Files, Deleting a default key"
 _STATES = {
     "dead": "The chart has never rendered it",
@@ -33,7 +33,7 @@ _STATES = {
 
 
 def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
-    """The keys of some groups, by dotted path."""
+    """Keys of all groups with their kind, by dotted path."""
     found: dict[str, Kind] = {}
     for group in groups:
         for section, keys in group.sections.items():
@@ -47,7 +47,7 @@ def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
 
 
 def holds(item: KeyGroup | KeyNote, release: str) -> bool:
-    """True where a version of the chart has some keys, or a note is about it."""
+    """True where a group of keys, or a note, applies to a version of the chart."""
     here = version(release)
     return (item.since is None or version(item.since) <= here) and (item.until is None or here <= version(item.until))
 
@@ -61,7 +61,7 @@ def under(name: str, path: str) -> bool:
 
 
 def _above(paths: Iterable[str]) -> frozenset[str]:
-    """Every path that another one is under.
+    """All proper prefixes of the dotted paths.
 
     >>> sorted(_above(["driver.rdma.enabled"]))
     ['driver', 'driver.rdma']
@@ -91,21 +91,21 @@ class KeyTable:
     """The keys that one version of a chart renders."""
 
     title: str
-    """The version, as shown in messages."""
+    """Name of the version in messages."""
     source: str
     known: Mapping[str, Kind]
     notes: Mapping[str, KeyNote] = field(default_factory=dict[str, KeyNote])
-    """Notes on keys that users write and the chart does not render, by path."""
+    """Notes on keys that users write although the chart does not render them, by path."""
     elsewhere: Callable[[str], Finding | None] = _nowhere
-    """Text for a key that another version has."""
+    """Function that returns a finding for a key that another version of the chart has; None for any other key."""
     switches: frozenset[str] = frozenset()
-    """Keys that take `true` or `false` alone."""
+    """Keys that accept only `true` or `false`."""
     unlisted: tuple[str, ...] = ()
-    """Subcharts whose own keys are not listed completely, so that an unknown one is a warning, not an error."""
+    """Subcharts whose own keys are not listed completely: an unknown key there is a warning, not an error."""
 
     @cached_property
     def _sections(self) -> frozenset[str]:
-        """Every path that has known keys below it."""
+        """All paths that have known keys below them."""
         return _above(self.known)
 
     @cached_property
@@ -113,10 +113,11 @@ class KeyTable:
         return _above(self.notes)
 
     def check(self, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
-        """Keys that the chart would ignore, and values of the wrong shape, in the order they are written.
+        """Findings about keys that the chart would ignore, and about values of the wrong shape, in the order in which
+        they are written.
 
-        Below maps with arbitrary keys (labels, resources, affinity …) and in lists nothing is checked. No finding
-        suggests a key that `refused` has something against.
+        Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. No finding suggests a key
+        that `refused` objects to.
         """
         return list(self._walk(values, "", refused))
 
@@ -154,7 +155,7 @@ class KeyTable:
             yield self._misshapen(path, f"{path} takes a map, and no {_called(value)}.", f"{path}: {{ … }}")
 
     def _variables(self, path: str, entries: list[Any]) -> Iterator[Finding]:
-        """Variables whose value is no text, which the API server refuses."""
+        """Findings about environment variables whose value is no text, which the API server refuses."""
         for entry in entries:
             if not is_mapping(entry) or not isinstance(entry.get("name"), str):
                 yield self._misshapen(path, "Each entry is a variable with a name.", "- {name: …, value: …}")
@@ -208,7 +209,7 @@ class KeyTable:
         return Finding(Severity.WARNING if unlisted else Severity.ERROR, rule, path, problem, fix, self.source)
 
     def _against(self, path: str, value: Any, refused: Refused) -> str | None:
-        """Advice in place of a key that a text mentions; None where the key may be written."""
+        """Advice for a key that a finding would otherwise suggest; None where the key may be written."""
         if (other := refused(path, value)) is not None:
             return other
         steps = path.split(".")
@@ -217,7 +218,9 @@ class KeyTable:
         return f"{self.title}: {_STATES[note.state]}.  {note.fix or 'Leave the key out.'}" if note else None
 
     def _suggestion(self, path: str) -> str | None:
-        """The nearest key: first among the siblings, then one of the same name elsewhere, then any."""
+        """The nearest known key: first among the siblings, then among keys of the same name elsewhere, then among
+        all.
+        """
         parent, _, leaf = path.rpartition(".")
         prefix = f"{parent}." if parent else ""
         siblings = {name[len(prefix) :].partition(".")[0] for name in self.known if name.startswith(prefix)}

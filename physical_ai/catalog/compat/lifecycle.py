@@ -22,15 +22,17 @@ SEE_AKS = "az aks get-versions --location REGION lists them."
 
 @dataclass(frozen=True)
 class Phase:
-    """The support phase of a release."""
+    """Support phase of a release."""
 
     state: Literal["supported", "deprecated", "end-of-support"]
     since: datetime.date | None
-    """Start of the phase; None for the newest line, and if unknown."""
+    """Start of the phase; None for the newest line, and where it is unknown."""
 
 
 def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
-    """The newest line is supported, the one before it deprecated, and every older one out of support."""
+    """Support phase of a release at a date: the newest line is supported, the one before it deprecated, and every
+    older line out of support.
+    """
     lines = {other.line: other.line_released for other in operator_releases().values()}
     later = list(lines)[list(lines).index(release.line) + 1 :]
     out = [day for line in later if (day := lines[line]) is not None and day <= today]
@@ -40,7 +42,9 @@ def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
 
 
 def judge_release(release: OperatorRelease, today: datetime.date, *, production: bool = False) -> Iterator[Finding]:
-    """Life cycle of the operator's line, advisories on the release, and facts that are unknown about it."""
+    """Findings about the life cycle of the operator's line, advisories on the release, and facts about it that are
+    unknown.
+    """
     phase = lifecycle(release, today)
     newest = newest_release().version
     if phase.state == "end-of-support":
@@ -58,7 +62,7 @@ def judge_release(release: OperatorRelease, today: datetime.date, *, production:
     if release.is_unread:
         message = f"Only that {release.version} exists is known; {release.values_of} is used for the rest."
         if release.version == newest:
-            # It is the release to use: a warning without a remedy would hide those with one.
+            # This release is the one to use: a warning without a remedy would hide warnings that have one.
             severity, fix = Severity.INFO, "Read its release notes, and compare the chart's values, before production."
         else:
             severity, fix = Severity.WARNING, f"Or use {newest}."
@@ -73,7 +77,7 @@ def judge_release(release: OperatorRelease, today: datetime.date, *, production:
 
 
 def judge_branch(branch: DriverBranch, today: datetime.date) -> Iterator[Finding]:
-    """Life cycle of a driver branch."""
+    """Finding about the life cycle of a driver branch, if its support has ended."""
     if branch.end_of_life is not None and today > branch.end_of_life:
         message = f"Driver branch {branch.branch} ({branch.designation}) is out of support since {branch.end_of_life}."
         fix = f"Use a build of the branch {_long_lived(today)}."
@@ -86,7 +90,7 @@ def _long_lived(today: datetime.date) -> int:
 
 
 def judge_kubernetes(kubernetes: str, today: datetime.date, *, long_term: bool = False) -> Iterator[Finding]:
-    """Life cycle of a Kubernetes minor on AKS."""
+    """Findings about the life cycle of a Kubernetes minor on AKS."""
     offered = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
     fix = f"AKS supports {', '.join(offered)}." if offered else SEE_AKS
     try:

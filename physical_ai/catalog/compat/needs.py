@@ -22,26 +22,37 @@ Scalar = bool | int | str
 JOINED = frozenset(
     {"env", "extraArgs", "extraEnv", "extraEnvs", "extraVolumes", "extraVolumeMounts", "volumes", "volumeMounts"}
 )
-"""Lists whose entries of a file and of the program are joined. An entry with a name is a value under this name."""
+"""Keys of lists in which the entries of the file and of the program are joined.
+
+In paths, the name of an entry is a step.
+"""
 RULE = "chart-value-needed"
 
 
 class Need(Row):
-    """Values of charts that something depends on, and what another value costs."""
+    """Values of charts on which something in the platform depends, and the consequence of other values."""
 
     charts: tuple[Text, ...]
-    """`*` stands for all."""
+    """Names of charts; `*` stands for all charts."""
     paths: tuple[Text, ...]
-    """Dotted paths of the values. A `*` is any one step; an entry of a list in `JOINED` is a step by its name."""
+    """Dotted paths of the values.
+
+    A `*` stands for any one step; the name of an entry is a step in a list whose key is in `JOINED`.
+    """
     keep: tuple[Scalar, ...] | None = None
-    """The values that cost nothing."""
+    """Values without the consequence."""
     least: int | None = None
-    """The smallest number that costs nothing. With neither of both, every value costs it that is not empty."""
+    """Smallest number without the consequence.
+
+    With neither `keep` nor `least`, every non-empty value has the consequence.
+    """
     severity: Literal["error", "warning", "info"] = "error"
-    """error: refused. warning: named wherever the stack is loaded. info: costs the platform nothing."""
+    """Severity of a value with the consequence. error: the value is refused. warning: it is reported whenever the
+    stack is loaded. info: it does no harm to the platform.
+    """
     costs: Text
     gates: tuple[Text, ...] = ()
-    """The gates that never open then."""
+    """Gates that never open with such a value."""
     fix: Text | None = None
     source: Text
     date: datetime.date
@@ -56,7 +67,7 @@ class Need(Row):
         return value in (None, "", [], {})
 
     def finding(self, path: str, value: Any) -> Finding:
-        # Where no value is right, the value may be a secret.
+        # Where no value at all is right, the value may be a secret, so it is not shown.
         given = _shown(value) if self.keep is not None or self.least is not None else "this value"
         problem = f"With {given}, {self.costs}"
         if self.gates:
@@ -82,7 +93,7 @@ def needs() -> tuple[Need, ...]:
 
 @lru_cache(maxsize=64)
 def needs_of(chart: str) -> tuple[Need, ...]:
-    """The rows about a chart."""
+    """Rows of the table of needs about a chart."""
     return tuple(each for each in needs() if chart in each.charts or "*" in each.charts)
 
 
@@ -102,31 +113,35 @@ def _patterns(chart: str) -> tuple[tuple[re.Pattern[str], Need], ...]:
 
 
 def pattern(path: str) -> re.Pattern[str]:
-    """Expression for a dotted path in which `*` matches any one step."""
+    """Regular expression for a dotted path, in which `*` matches any one step."""
     return re.compile(re.escape(path).replace(r"\*", "[^.]+"))
 
 
 def judge_needs(chart: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """The values that cost something, in the order in which they are written."""
+    """Findings about values that break a need of the platform, in the order in which they are written."""
     for path, value in _each(values, ""):
         if (need := need_against(chart, path, value)) is not None and need.severity != "info":
             yield need.finding(path, value)
 
 
 def about(chart: str, path: str) -> list[Need]:
-    """The rows about a path in the values of a chart. A row with the path itself comes before any pattern."""
+    """Rows of the table of needs about a path in a chart's values; rows with exactly this path take precedence over
+    patterns.
+    """
     found = _exact(chart).get(path)
     return list(found) if found else [each for matches, each in _patterns(chart) if matches.fullmatch(path)]
 
 
 def need_against(chart: str, path: str, value: Any) -> Need | None:
-    """The row that has something against a value at a path; the gravest of several."""
+    """Row of the table of needs that a value at a path breaks; the most severe of several."""
     found = [each for each in about(chart, path) if not each.allows(value)]
     return max(found, key=lambda each: Severity(each.severity).rank, default=None)
 
 
 def refusing(chart: str, path: str, value: Any) -> Need | None:
-    """The row by which a value would be refused: one about its path, or about a section around it."""
+    """Row of the table of needs because of which a value would be refused: a row about its path, or about a section
+    around it.
+    """
     steps = path.split(".")
     around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))
     found = (*around, need_against(chart, path, value))

@@ -9,9 +9,11 @@ from physical_ai.catalog.gpu_rows import NodeImage, OperatorRelease
 from physical_ai.findings import Finding, Severity
 
 DEFAULT_SOURCES = "command,file"
-"""The default of RUNTIME_CONFIG_SOURCE: the running daemon first, then its file."""
+"""Default of the toolkit's RUNTIME_CONFIG_SOURCE: first the running daemon's configuration, then its file."""
 NRI_SINCE = ((1, 7, 30), (2, 1, 0))
-"""Patch of containerd 1.7, and version from 2.0 on, whose NRI the plugin needs (NVIDIA GPU Operator docs, cdi)."""
+"""Versions of containerd from which on NRI works for the operator's plugin: a patch of 1.7, and a version from 2.0 on
+(NVIDIA GPU Operator docs, cdi).
+"""
 NRI_DOCS = "NVIDIA GPU Operator docs, cdi"
 
 
@@ -25,7 +27,11 @@ def judge_runtime(
     cdi: bool,
     nri: bool,
 ) -> Iterator[Finding]:
-    """Every rule about a node's container runtime. `containerd` None is not known, `toolkit` None the release's."""
+    """Findings of all rules about a node's container runtime.
+
+    `containerd`: None where it is not known.
+    `toolkit`: None for the version that the release brings.
+    """
     yield from _nri(release, containerd, cdi=cdi, nri=nri)
     yield from _toolkit(release, image, toolkit)
     if containerd is None:
@@ -84,7 +90,9 @@ def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) ->
 
 
 def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Finding]:
-    """The toolkit writes its drop-in in the schema of its first source: the daemon's newest, or the file's."""
+    """Error where the toolkit writes a drop-in file in a newer schema than the file that imports it: the toolkit uses
+    the schema of its first source, the running daemon (its newest schema) or the file.
+    """
     trait = toolkit_trait(toolkit)
     dumped = containerd_trait(containerd).dumps or image.config_version
     if trait.drop_in and sources.split(",", maxsplit=1)[0].strip() == "command" and dumped > image.config_version:

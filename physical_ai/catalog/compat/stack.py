@@ -1,4 +1,4 @@
-"""Rules on the combination of software on the nodes of one GPU pool."""
+"""Rules on the combination of software on the nodes of a GPU pool."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DriverOwner = Literal["NVIDIADriver", "ClusterPolicy"]
 
 @dataclass(frozen=True)
 class GpuStack:
-    """The software on the nodes of one GPU pool. Omitted versions are those of the release or the node image."""
+    """Software on the nodes of a GPU pool. Versions that are None are those of the release or the node image."""
 
     operator: str
-    """GPU Operator release, `v26.7.0`."""
+    """GPU Operator release, such as `v26.7.0`."""
     kubernetes: str
-    """Minor or exact version."""
+    """Kubernetes minor or exact version."""
     image: NodeImage
     containerd: str | None = None
     toolkit: str | None = None
@@ -36,22 +36,22 @@ class GpuStack:
     cdi: bool | None = None
     nri: bool = False
     driver: str | None = None
-    """Build, or branch of precompiled drivers. None where AKS installs the driver, or nothing does."""
+    """Driver build, or branch of precompiled drivers. None where this project does not install the driver."""
     driver_kind: DriverKind = "datacenter"
     driver_owner: DriverOwner = field(default="NVIDIADriver")
     precompiled: bool = False
     gpu: str | None = None
-    """GPU model of the pool, as in the VM sizes; None skips the rules about it."""
+    """GPU model of the pool, as in the VM sizes; None skips the rules about the model."""
     mig: bool = False
-    """True where GPUs of the pool are partitioned by MIG, in the guest or by the host."""
+    """True where the pool's GPUs are partitioned by MIG, in the guest or by the host."""
     long_term: bool = False
     """True where the cluster has AKS's long-term support."""
     production: bool = False
-    """True where a release with a security advisory is refused."""
+    """True in production, where a release with a security advisory is refused."""
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
-    """All findings on the combination at a date, of every severity."""
+    """Findings of all rules on the combination at a date, of every severity."""
     try:
         release = operator_release(stack.operator)
     except UnknownName as error:
@@ -101,7 +101,7 @@ def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Finding]:
     if place < 0:
         yield Finding(Severity.ERROR, "kubernetes-too-old", "kubernetes", tested, fix, release.source)
     elif place > 0:
-        # NVIDIA tests a new minor after AKS offers it, and documents that for the newest line only.
+        # NVIDIA tests a new Kubernetes minor after AKS offers it, and documents it for the newest operator line only.
         newest = release.line == newest_release().line
         yield Finding(
             Severity.WARNING if newest else Severity.ERROR,

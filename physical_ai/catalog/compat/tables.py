@@ -1,4 +1,4 @@
-"""Values keys of the pinned charts other than the GPU Operator, and at which version they were read."""
+"""Keys of the pinned charts' values, except the GPU Operator's, and the versions at which they were read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from physical_ai.nested import at
 
 @lru_cache(maxsize=8)
 def key_table(name: str, version: str) -> KeyTable:
-    """The keys that a pinned chart renders, other than the GPU Operator's. Raises `UnknownName`."""
+    """Table of the keys that a pinned chart, other than the GPU Operator's, renders. Raises `UnknownName`."""
     pinned = chart(name, version)
     groups = [group for group in _groups(name) if holds(group, pinned.version)]
     file = keys_file(name).with_name(f"{name}-notes.yaml")
@@ -39,18 +39,18 @@ def _switches() -> Mapping[str, frozenset[str]]:
 
 
 def switches(name: str) -> frozenset[str]:
-    """Keys of a chart that take `true` or `false` alone."""
+    """Keys of a chart that accept only `true` or `false`."""
     return _switches().get(name, frozenset())
 
 
 @lru_cache(maxsize=8)
 def choices(name: str) -> Mapping[str, tuple[str, ...]]:
-    """Allowed values of keys of a chart, by path, if they are limited."""
+    """Allowed values of a chart's keys, by path, for keys with a fixed set of values."""
     return {path: texts for group in _groups(name) for path, texts in group.choices.items()}
 
 
 def check_chart(name: str, version: str, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
-    """Keys that a pinned chart would ignore, and invalid values. Raises `UnknownName`."""
+    """Findings about keys that a pinned chart would ignore, and about invalid values. Raises `UnknownName`."""
     table = key_table(name, version)
     return [*table.check(values, refused), *_impossible(name, table.source, values)]
 
@@ -75,7 +75,9 @@ def keys_read(name: str) -> frozenset[str]:
 
 
 def key_versions(charts: Iterable[Chart]) -> Iterator[Finding]:
-    """Charts whose keys were read at another version than the pinned one: a key may be missing, or have no effect."""
+    """Findings about charts whose keys were read at another version than the pinned one: a key may be missing, or have
+    no effect.
+    """
     for pin in charts:
         if pin.keys:
             yield Finding(

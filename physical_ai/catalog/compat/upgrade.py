@@ -1,4 +1,4 @@
-"""Upgrades from one GPU Operator release to another: within a line or to the next one, never back."""
+"""Upgrades from one GPU Operator release to another: within a line or to the next line, never back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from physical_ai.findings import Finding, Severity
 
 
 def upgrade_path(old: str, new: str) -> list[str]:
-    """Releases to install in sequence to get from `old` to `new`, `new` last; empty if they are equal.
+    """Releases to install one after the other to get from `old` to `new`, which comes last; empty if both are equal.
 
     Raises `UnknownName` for a release that is not in the catalogue, ValueError for a downgrade.
     """
@@ -28,7 +28,7 @@ def upgrade_path(old: str, new: str) -> list[str]:
 
 
 def judge_upgrade(old: str, new: str) -> list[Finding]:
-    """All findings on replacing a running release; none if both are equal."""
+    """Findings about replacing the running release `old` by `new`; none if both are equal."""
     try:
         start, end = operator_release(old), operator_release(new)
     except UnknownName as error:

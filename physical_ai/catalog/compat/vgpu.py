@@ -1,4 +1,4 @@
-"""Rules about the driver in a vGPU guest: the host decides which branches work."""
+"""Rules about the driver in a vGPU guest: the host's driver decides which branches work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ A10_EVENT = "Azure/AKS#5875"
 
 
 def judge_guest(driver: str, gpu_model: str | None, image: NodeImage) -> Iterator[Finding]:
-    """Every rule about a GRID build on a GPU model; without a model, those that the node image decides."""
+    """Findings of all rules about a GRID build on a GPU model; without a model, only those that depend on the node
+    image.
+    """
     branch = driver_branches().get(("grid", branch_number(driver)))
     if driver not in builds("grid"):
         near = nearest(driver, builds("grid"), 0.0)
@@ -39,7 +41,7 @@ def _host(branch: DriverBranch, driver: str, gpu_model: str | None) -> Iterator[
     fit = [build for build in builds("grid") if _vgpu(build) in (host, host - 1)]
     use = f"Use {fit[-1]}." if fit else f"Use a build of vGPU {host}."
     here = f"Driver {driver} is of vGPU {guest}"
-    # Where the branch of the hosts is not documented, the finding is a warning only.
+    # Only a warning where the vGPU branch of Azure's hosts is not documented.
     severity = Severity.WARNING if "hostVgpu" in model.unverified else Severity.ERROR
     if guest > host:
         message = f"{here}, and Azure's {model.model} hosts run {host}: a guest is never newer than its host."

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GpuPlan:
-    """Everything that is sent to the cluster for the GPU Operator."""
+    """Everything that a stack installs for the GPU Operator."""
 
     values: Mapping[str, Any]
     """Values of the chart."""
@@ -41,7 +41,7 @@ class GpuPlan:
 
 
 def gpu_plan(settings: Settings, root: FilePath) -> tuple[GpuPlan, list[Fault]]:
-    """The plan for a stack, and the faults of the files in `gpu-operator/` below `root`."""
+    """Plan for a stack, and the faults of the files in `gpu-operator/` below `root`."""
     files, faults = read_files(settings, root)
     maps, found = config_maps(settings, files)
     faults += found

@@ -1,4 +1,4 @@
-"""ConfigMaps that the operands read: device-plugin configurations, MIG layouts, kernel-module parameters."""
+"""ConfigMaps that the operands read: device-plugin configurations and kernel-module parameters."""
 
 from __future__ import annotations
 
@@ -36,11 +36,13 @@ BY_ENVIRONMENT = {
     "plugin.cdiAnnotationPrefix": "devicePlugin.env CDI_ANNOTATION_PREFIX in values.yaml",
     "gfd.sleepInterval": "gfd.env GFD_SLEEP_INTERVAL in values.yaml",
 }
-"""Flags for which the operator sets an environment variable, which wins over the file, and what to write instead."""
+"""Flags for which the operator sets an environment variable that overrides the file, each with what to write
+instead.
+"""
 
 
 def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[str, str]], list[Fault]]:
-    """Data of each ConfigMap by name, and what is wrong with the flags that pools' files add."""
+    """Data of each ConfigMap by name, and the faults of the flags that the files of pools add."""
     configs, faults = gpu_facts.device_plugin_configs(settings), list[Fault]()
     for name, document in files.pools.items():
         if name not in configs:
@@ -60,9 +62,10 @@ def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[
 
 
 def modules_map(settings: Settings, name: str, pool: Pool) -> str | None:
-    """The ConfigMap with a pool's kernel-module parameters; None where the GPU Operator loads its modules without.
+    """Name of the ConfigMap with a pool's kernel-module parameters; None where the GPU Operator loads the modules
+    without parameters.
 
-    With a ClusterPolicy all pools share one: it has one driver for them all.
+    With a ClusterPolicy all pools share one ConfigMap, because all have the same driver.
     """
     if not pool.driver.is_operator or not any(pool.driver.module_parameters.values()):
         return None
@@ -70,7 +73,9 @@ def modules_map(settings: Settings, name: str, pool: Pool) -> str | None:
 
 
 def _module_files(pool: Pool) -> dict[str, str]:
-    """A file for each module, a parameter a line (NVIDIA GPU Operator docs, custom-driver-params)."""
+    """One configuration file for each kernel module, with a line for each parameter (NVIDIA GPU Operator docs,
+    custom-driver-params).
+    """
     return {
         f"{module}.conf": "".join(f"{key}={value}\n" for key, value in sorted(parameters.items()))
         for module, parameters in sorted(pool.driver.module_parameters.items())
@@ -79,18 +84,20 @@ def _module_files(pool: Pool) -> dict[str, str]:
 
 
 def digest(data: Mapping[str, str]) -> str:
-    """A short text that changes with a ConfigMap's data.
+    """Short text that changes with a ConfigMap's data.
 
-    The operator watches none of these ConfigMaps, and no operand reads one again while it runs. An environment variable
-    with the digest makes a change of the data a change of the pod template, which is rolled out node by node.
+    The operator watches none of these ConfigMaps, and no operand reads one again while it runs. An environment
+    variable with the digest turns a change of the data into a change of the Pod template, which is rolled out node by
+    node.
     """
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def shared_configs(configs: Mapping[str, str]) -> dict[str, str]:
-    """The device-plugin configurations that differ from the default, and the default.
+    """The default device-plugin configuration, and the configurations that differ from it.
 
-    Adding or deleting a pool without sharing does not affect the others: its nodes read their configuration at start.
+    So adding or deleting a pool without sharing does not affect other pools, whose nodes read their configuration at
+    start.
     """
     default = configs[gpu_facts.DEFAULT_CONFIG]
     return {key: text for key, text in configs.items() if key == gpu_facts.DEFAULT_CONFIG or text != default}

@@ -1,8 +1,8 @@
 """NVIDIADriver resources: which driver the GPU Operator installs on which nodes.
 
-There is one for each pool whose driver source is `operator`, never one for several: the operator's pods follow node
-labels at once, so a node that moved from one resource to another would lose its driver under running Pods. With one for
-each pool, every change of a driver is an update in place, which the operator rolls out node by node.
+Each pool whose driver source is `operator` has its own resource: the operator's Pods follow node labels at once, so a
+node that moved from one resource to another would lose its driver under running Pods. With one resource per pool,
+every change of a driver is an update in place, which the operator rolls out node by node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from physical_ai.settings.models.tree import Settings
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}
-"""The chart's names for parts of the upgrade policy that the resource names differently."""
+"""Keys of the chart's upgrade policy that the NVIDIADriver resource names differently."""
 _OTHER_RELEASE = "driver-field-other-release"
 
 OWNED = {
@@ -49,23 +49,23 @@ OWNED = {
     f"{UPGRADE_POLICY}.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
     f"env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
-"""Fields that no file may set, with the setting to change instead."""
+"""Fields that no file may set, each with the setting to change instead."""
 
 
 @dataclass(frozen=True)
 class DriverResource:
-    """An NVIDIADriver, without what every Kubernetes object has."""
+    """Name and spec of an NVIDIADriver, without the fields that every Kubernetes object has."""
 
     name: str
     spec: Mapping[str, Any]
     config_map: str | None
-    """The ConfigMap with its kernel-module parameters, which has to exist first."""
+    """ConfigMap with the driver's kernel-module parameters, which has to exist before the driver."""
 
 
 def driver_resources(
     settings: Settings, files: ValuesFiles, maps: Mapping[str, Mapping[str, str]]
 ) -> tuple[dict[str, DriverResource], list[Fault]]:
-    """The resources by pool, and the faults of the files they are made from."""
+    """NVIDIADriver resources by pool, and the faults of the files from which they are made."""
     faults = _file_faults(settings, files)
     if settings.gpu_operator.driver_owner != "NVIDIADriver":
         return {}, faults
@@ -80,9 +80,10 @@ def driver_resources(
 
 
 def node_selector(name: str, pool: Pool) -> dict[str, str]:
-    """The nodes of one operator pool: by labels that a pool without nodes has too, and that no two pools share.
+    """Selector of the nodes of one operator pool: by labels that a pool without nodes has too, and that no two pools
+    share.
 
-    The driver source is part of it, so that it no longer selects a pool whose source has changed.
+    The driver source is among the labels, so that the resource stops selecting a pool whose source has changed.
     """
     return {**pool_selector(name, pool), DRIVER_LABEL: DriverSource.OPERATOR.value}
 
@@ -108,7 +109,9 @@ def _derived(
 
 
 def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
-    """Fields of all resources: the file's fields, and the cluster's upgrade policy with the resource's names."""
+    """Fields that all NVIDIADriver resources share: those of the file, and the cluster's upgrade policy with the
+    resource's names.
+    """
     release, base = settings.gpu_operator.version, dict(files.driver.data)
     given = section(files.cluster, "driver").get(UPGRADE_POLICY)
     policy = {_RENAMED.get(key, key): value for key, value in given.items()} if is_map(given) else {}
@@ -117,7 +120,7 @@ def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
 
 
 def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The fields that the release's resource has; the others are reported as faults."""
+    """The fields of the spec that the release's resource knows; the other fields are reported elsewhere, as faults."""
     known = driver_fields(release)
     kept: dict[str, Any] = {}
     for key, value in spec.items():
@@ -130,7 +133,11 @@ def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[s
 
 
 def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
-    """Wrong fields are errors. Those that only do nothing here are warnings: stacks with other releases share files."""
+    """Faults of the files.
+
+    Wrong fields are errors. Fields without effect in this stack are warnings, because stacks with other releases share
+    the files.
+    """
     has_resources = settings.gpu_operator.driver_owner == "NVIDIADriver"
     owned = Owned(OWNED)
     faults = [*owned.split(files.driver, files.driver.data)[1], *_checked(settings, files.driver, files.driver.data)]

@@ -1,4 +1,4 @@
-"""Reads `values/gpu-operator/`: what people write about the GPU Operator beside the settings."""
+"""Reading of `values/gpu-operator/`: what users write about the GPU Operator beside the settings."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from physical_ai.settings.layers.stack_file import read_stack
 from physical_ai.settings.models.tree import Settings
 
 CHART = "gpu-operator"
-"""Name of the chart, its release, and its folder of values."""
+"""Name of the chart, of its release, and of its folder of values."""
 POOL_KEYS = ("driver", "devicePlugin")
 
 
 @dataclass(frozen=True)
 class ValuesFiles:
-    """The files of one chart. Missing ones are empty."""
+    """Values files for the GPU Operator. Missing files are empty documents."""
 
     cluster: Document
-    """`values.yaml`: values of the chart."""
+    """File `values.yaml`: values of the chart."""
     driver: Document
-    """`nvidia-driver.yaml`: fields of every NVIDIADriver."""
+    """File `nvidia-driver.yaml`: fields of every NVIDIADriver."""
     pools: Mapping[str, Document]
-    """`pools/<pool>.yaml`, for pools of the stack that have one."""
+    """Files `pools/<pool>.yaml`, by pool, for pools of the stack that have one."""
 
 
 def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fault]]:
-    """The files of a stack, and what is wrong with them as files."""
+    """Values files of a stack, and the faults of their syntax and names."""
     folder, label = root / CHART, f"{root.name}/{CHART}"
     names = ("values.yaml", "nvidia-driver.yaml")
     cluster, driver = (read_if_exists(folder / name, f"{label}/{name}") for name in names)
@@ -63,7 +63,9 @@ def _known(document: Document) -> Iterator[Fault]:
 
 
 def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fault]:
-    """Stacks share the files, so a file may be for another stack's pool; a file for no stack's pool is a mistake."""
+    """Fault of a file for a pool that no stack has; stacks share the files, so a file for another stack's pool is no
+    fault.
+    """
     known = {*settings.pools, *pool_names()}
     if name not in known:
         near = nearest(name, sorted(known))
@@ -72,7 +74,7 @@ def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fa
 
 
 def pool_names(root: FilePath = STACKS) -> set[str]:
-    """Names of pools in any layer or stack file, whichever stack they are for."""
+    """Names of the pools in all layers and stack files."""
     layers = [read_file(file, file.name).data for file in sorted((root / "layers").rglob("*.yaml"))]
     layers += [dict(read_stack(stack, root)[0].data) for stack in existing(root)]
     return {name for data in layers if is_map(pools := data.get("pools")) for name in pools}
