@@ -1,4 +1,6 @@
-"""Documents for the GRID driver agent about each of its pools. Pure: settings in, the agent's documents out.
+"""Documents for the GRID driver agent about each of its pools.
+
+The functions are pure: they turn settings into documents.
 
 The keys are those of `Wanted` in agents/grid_driver/grid_agent/wanted.py.
 """
@@ -19,7 +21,7 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class Installer:
-    """The file that brings a GRID build. What is not known is empty."""
+    """Installer file of a GRID build. Unknown fields are empty."""
 
     sha256: str
     urls: tuple[str, ...]
@@ -28,31 +30,33 @@ class Installer:
 
 @dataclass(frozen=True)
 class GridPlan:
-    """Everything about the agent that follows from settings."""
+    """Settings of the GRID driver agent and of its pools, as its objects need them."""
 
     wanted: Mapping[str, Mapping[str, Any]]
-    """Wanted state of each GRID pool, by pool."""
+    """Wanted driver state of each GRID pool, by pool."""
     tolerations: tuple[Mapping[str, str], ...]
-    """Tolerations of every taint of these pools, Spot's included."""
+    """Tolerations for every taint of the GRID pools, Spot's included."""
     image_registry: str
     image_pull_secret: str | None = None
 
     @property
     def versions(self) -> str:
-        """Build for readers: one build for all pools, or `pool=build` for each where they differ."""
+        """Driver builds as text for people: one build if all pools have the same, otherwise `pool=build` for each."""
         found = {name: str(wanted["version"]) for name, wanted in self.wanted.items()}
         same = set(found.values())
         return same.pop() if len(same) == 1 else ",".join(f"{name}={version}" for name, version in found.items())
 
     @property
     def document(self) -> str:
-        """`wanted.json`: the wanted state of all pools, or where they differ that of each under `pools`."""
+        """Content of `wanted.json`: the wanted state of all pools or, where they differ, of each pool under
+        `pools`.
+        """
         same = {_json(wanted) for wanted in self.wanted.values()}
         return same.pop() if len(same) == 1 else _json({"pools": self.wanted})
 
 
 def grid_plan(settings: Settings) -> GridPlan | None:
-    """The plan of a stack; None without a GRID pool. How many nodes a pool has is no part of it."""
+    """Plan of a stack; None without a GRID pool. The plan does not depend on the number of nodes."""
     pools = gpu_facts.grid_pools(settings)
     if not pools:
         return None
@@ -65,7 +69,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
 
 
 def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
-    """Wanted state of the nodes of one GRID pool, for the agent."""
+    """Wanted driver state of the nodes of one GRID pool, for the agent."""
     grid, gpu = settings.grid_driver, machine(pool.sku).gpu
     version = pool.driver.version or grid.version
     installer = grid_installer(settings, version)
@@ -89,7 +93,8 @@ def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
 
 
 def grid_installer(settings: Settings, version: str) -> Installer:
-    """Checksum and addresses of a build: the user's before the catalogue's, a mirror before Microsoft.
+    """Checksum and addresses of a GRID build: the user's take precedence over the catalogue's, and a mirror over
+    Microsoft's address.
 
     Offline, only the mirror and an address that the user gives are used.
     """
@@ -109,7 +114,9 @@ def known_build(version: str) -> DriverBuild | None:
 
 
 def module_parameters(settings: Settings, pool: Pool) -> dict[str, dict[str, str]]:
-    """Parameters by module, as the kernel writes it (`nvidia_uvm`): those of all GRID pools under the pool's own."""
+    """Kernel-module parameters by module, named as in the kernel (`nvidia_uvm`): the pool's own take precedence over
+    those for all GRID pools.
+    """
     merged: dict[str, dict[str, str]] = {}
     for source in (settings.grid_driver.module_parameters, pool.driver.module_parameters):
         for module, parameters in source.items():

@@ -1,4 +1,4 @@
-"""The GRID driver agent's Kubernetes objects: the manifests, completed for a stack."""
+"""Kubernetes objects of the GRID driver agent: the manifests, completed for a stack."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ AGENT = "grid_driver"
 FILES_MAP = "gpu-grid-driver-agent"
 """Name of the ConfigMap with the agent's files, without the digest of its content."""
 VERSION_ANNOTATION = "physical-ai/grid-driver-version"
-"""Annotation of the Pods, for readers of a preview or of a list of Pods."""
+"""Annotation of the agent's Pods with the driver build, for people who read a preview or a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
-"""Annotation of the Pods that changes with the agent's files, so that a change reaches running nodes."""
+"""Annotation of the agent's Pods that changes with the agent's files, so that a change reaches running nodes."""
 
 
 @dataclass(frozen=True)
 class GridObjects:
-    """Everything that the agent needs in the cluster."""
+    """All objects that the agent needs in the cluster."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies that limit the agent, which must exist before its rights do."""
+    """Admission policies that limit the agent; they must exist before the agent's rights do."""
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
-    """The agent's program. It never changes: other files are another ConfigMap, which only new Pods mount."""
+    """ConfigMap with the agent's program.
+
+    It never changes: changed files get a new ConfigMap, which only new Pods mount.
+    """
     daemon_set: Mapping[str, Any]
 
 
 def grid_objects(plan: GridPlan) -> GridObjects:
-    """The objects of a stack whose plan has GRID pools."""
+    """Objects of a stack that has GRID pools."""
     agent = program(agents.files(AGENT))
     (manifest,) = manifests.load("grid-driver.yaml")
     return GridObjects(
@@ -48,12 +51,12 @@ def grid_objects(plan: GridPlan) -> GridObjects:
 
 
 def program(files: Mapping[str, str]) -> agents.Program:
-    """The agent with these files, by path in its folder."""
+    """The agent as a program made of these files; keys are paths in its folder."""
     return agents.Program(FILES_MAP, "physical-ai-grid-driver", files)
 
 
 def agent_rights(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
-    """The agent's rights. It may evict or delete GPU Pods only where a pool's upgrade policy requires it."""
+    """RBAC objects of the agent. It may evict or delete GPU Pods only where a pool's upgrade policy requires that."""
     completed = copy.deepcopy([dict(item) for item in rights])
     (everywhere,) = (item for item in completed if item["kind"] == "ClusterRole")
     policies = {wanted["upgrade"] for wanted in plan.wanted.values()}
@@ -65,7 +68,7 @@ def agent_rights(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[di
 
 
 def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, agent: agents.Program) -> dict[str, Any]:
-    """The manifest, completed for a stack."""
+    """DaemonSet of the agent: the manifest, completed for a stack."""
     completed = copy.deepcopy(dict(manifest))
     template = completed["spec"]["template"]
     template["metadata"]["annotations"] = {

@@ -1,4 +1,4 @@
-"""NetworkPolicies of the platform's own namespaces, and what all policies leave out of the internet."""
+"""NetworkPolicies of the platform's own namespaces, and the addresses that none of them counts as the internet."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 
 NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), LINK_LOCAL, f"{AZURE_DNS}/32")
-"""All addresses but these are the internet: RFC 1918, RFC 6598, link-local addresses with one metadata service, and the
-other one."""
+"""Ranges that do not count as the internet: RFC 1918, RFC 6598, link-local addresses with the instance metadata
+service, and Azure's DNS address.
+"""
 HTTPS, HTTP, LAST_PORT = 443, 80, 65535
 _NAME = "kubernetes.io/metadata.name"
 _DNS: dict[str, Any] = {
@@ -38,8 +39,9 @@ _DNS: dict[str, Any] = {
 
 
 def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[dict[str, Any]]:
-    """Policies of isolation.yaml, the core's and the parts', for the namespaces that a stack has, each after one that
-    denies all."""
+    """NetworkPolicies for the isolated namespaces of a stack: for each namespace one that denies all traffic, and
+    those of the isolation.yaml files of core and parts.
+    """
     isolated = {each for each in namespaces if is_isolated(settings, each)}
     allowed = [each for each in manifests.isolation() if _namespace(each) in isolated]
     for each in allowed:
@@ -55,14 +57,14 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
 
 
 def _name_upstreams(policy: dict[str, Any]) -> None:
-    """Completes the policies for the services behind the gateway, and for the others."""
+    """Fills in the names of the services behind the gateway, in policies that select these services or all others."""
     for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
         if not expression["values"]:
             expression["values"] = list(UPSTREAMS)
 
 
 def default_deny(namespace: str) -> dict[str, Any]:
-    """The policy that denies what no other one allows."""
+    """NetworkPolicy that denies all traffic of a namespace that no other policy allows."""
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
@@ -72,7 +74,7 @@ def default_deny(namespace: str) -> dict[str, Any]:
 
 
 def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
-    """Completes a policy of manifests/osmo.yaml."""
+    """Completes a NetworkPolicy of manifests/osmo.yaml for a stack."""
     name, namespace = policy["metadata"]["name"], _namespace(policy)
     is_tasks = (namespace, name) == (osmo.WORKFLOWS_NAMESPACE, "tasks")
     _leave_out(policy, NOT_INTERNET if is_tasks else METADATA_ADDRESSES)
@@ -84,7 +86,9 @@ def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
 
 
 def _private_ways(settings: Settings) -> list[dict[str, Any]]:
-    """Private addresses that tasks may reach: what the stack names, and private endpoints of storage and registry."""
+    """Egress rules for the private addresses that tasks may reach: the ranges that the settings list, and private
+    endpoints of storage and registry.
+    """
     found = [_to(block) for block in settings.isolation.task_ranges]
     if settings.private is not None:
         found.append(_to(settings.private.endpoint_subnet, HTTPS))
@@ -95,7 +99,9 @@ def _private_ways(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _control_plane(settings: Settings) -> list[dict[str, Any]]:
-    """The port of a control plane elsewhere, which may be private. One in this cluster is reached at its gateway."""
+    """Egress rule for the port of a control plane elsewhere, whose address may be private; empty for a control plane
+    in this cluster, which is reached at its gateway.
+    """
     _, port = _service(settings)
     return [] if port in (None, HTTPS) else [{"to": [_everywhere()], "ports": _tcp(port)}]
 
@@ -105,7 +111,10 @@ def _everywhere() -> dict[str, Any]:
 
 
 def _service(settings: Settings) -> tuple[Any, int | None]:
-    """Address of the control plane if its URL has one, and its port; no port in this cluster, or without a URL."""
+    """Address of the control plane if its URL contains one, and its port.
+
+    The port is None without a URL, or if the control plane is in this cluster.
+    """
     parts = urlsplit(settings.osmo.service_url or "")
     host = parts.hostname or ""
     if not host or host.endswith((".svc", ".svc.cluster.local")):
@@ -127,7 +136,9 @@ def _tcp(*ports: int | None) -> list[dict[str, Any]]:
 
 
 def _targets(settings: Settings) -> Iterable[dict[str, Any]]:
-    """Targets of Prometheus: the exporters of the stack, and the Pods that the charts have monitors for."""
+    """Egress rules for the targets of Prometheus: the exporters of the stack, and the Pods for which the charts have
+    monitors.
+    """
     ports: dict[str, set[int]] = {}
     for each in sorted(exporters(settings), key=lambda each: each.has_monitor):
         ports.setdefault(each.namespace, set()).add(each.number)
@@ -154,8 +165,10 @@ def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
 
 
 def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
-    """Closes these ports of addresses on the internet. A task's packets have the address of the nodes, which the
-    stack's public data services let in; a policy cannot name those services' own addresses, which change.
+    """Closes these ports of internet addresses.
+
+    A task's packets leave with the nodes' public address, which the stack's public data services accept; a policy
+    cannot name the services' own addresses, because these change.
     """
     for rule in policy["spec"]["egress"]:
         if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):

@@ -1,4 +1,4 @@
-"""Kubernetes objects from the YAML files in `manifests/` and in the folders of parts."""
+"""Loading of Kubernetes objects from the YAML files in `manifests/` and in the folders of parts."""
 
 from __future__ import annotations
 
@@ -15,37 +15,39 @@ ISOLATION = "isolation.yaml"
 
 
 def load(file: str) -> list[dict[str, Any]]:
-    """The objects of one file, in order. What differs by stack is set on them in Python, never by text templates."""
+    """Objects of a file in `manifests/`, in order. Python code, never a text template, changes what differs by
+    stack.
+    """
     return json.loads(_read(MANIFESTS / file))
 
 
 def namespaces() -> list[dict[str, Any]]:
-    """Every namespace that the program may create: the core's, then those of the parts."""
+    """All namespaces that the program may create: first the core's, then those of parts."""
     return _everywhere(NAMESPACES)
 
 
 def isolation() -> list[dict[str, Any]]:
-    """Every NetworkPolicy of an isolated namespace: those of the core's, then those that the parts bring."""
+    """All NetworkPolicies of isolated namespaces: first the core's, then those of parts."""
     return _everywhere(ISOLATION)
 
 
 def namespaces_of(part: str) -> list[dict[str, Any]]:
-    """The namespaces that a part brings; none where its folder declares none."""
+    """Namespaces that a part brings; empty where its folder declares none."""
     return load_of(part, NAMESPACES) if (PARTS / part / NAMESPACES).exists() else []
 
 
 def load_of(part: str, file: str) -> list[dict[str, Any]]:
-    """The objects of one file in a part's folder, in order."""
+    """Objects of a file in a part's folder, in order."""
     return json.loads(_read(PARTS / part / file))
 
 
 def _everywhere(file: str) -> list[dict[str, Any]]:
-    """The objects of a file that the core has, and parts may have, in this order."""
+    """Objects of the files with this name: first the core's file, then those in the folders of parts."""
     of_parts = (each for path in sorted(PARTS.glob(f"*/{file}")) for each in json.loads(_read(path)))
     return [*load(file), *of_parts]
 
 
 @cache
 def _read(path: Path) -> str:
-    """The objects as JSON, which is read again for each caller: callers change what they get."""
+    """Objects of a file as JSON text. Each caller parses the text, because callers change the objects."""
     return json.dumps([document for document in safe_yaml.load_all(path.read_text()) if document is not None])

@@ -1,4 +1,4 @@
-"""Namespaces that a stack needs, and those of them that it creates."""
+"""Namespaces that a stack needs, and which of them it creates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.settings.target import leaves_nothing
 
 
 def not_needed(plan: Plan) -> tuple[str, ...]:
-    """Namespaces of the manifest that this stack does not need."""
+    """Namespaces among the manifests that this stack does not need."""
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
@@ -27,7 +27,7 @@ def _in_use(plan: Plan) -> frozenset[str]:
 
 
 def used(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the stack did not create, and installs into."""
+    """Namespaces that the stack installs into but does not create."""
     return () if installs_operator(settings) else (OPERATOR_NAMESPACE,)
 
 

@@ -1,4 +1,4 @@
-"""Requirements of workflows' tasks for InfiniBand: adapters, NCCL's environment, and the topology of their node."""
+"""Requirements of workflow tasks for InfiniBand: adapters, NCCL's environment, and the topology file of their node."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 CONFIG_MAP = "nccl-topology"
-"""ConfigMap in the namespace of workflows."""
+"""Name of the ConfigMap with topology files in the namespace of workflows."""
 GANG_TOPOLOGY = "fabric"
-"""Name of the Topology, for the annotation kai.scheduler/topology."""
+"""Name of the KAI Topology, for the annotation kai.scheduler/topology."""
 _FILE_VARIABLE = "NCCL_TOPO_FILE"
 
 
 def gang_topology(settings: Settings) -> dict[str, Any] | None:
-    """Spec of KAI's Topology, by which a gang asks for one fabric; None without a pool that has one.
+    """Spec of KAI's Topology, by which a gang requests a single fabric; None without a pool that has a fabric.
 
-    On Azure no interface reports the distance of two nodes of a fabric: its levels are the pool and the node.
+    On Azure no interface reports the distance between two nodes of a fabric, so the levels are the pool and the node.
     """
     labels = {key for name, pool in fabric_pools(settings).items() for key in pool_selector(name, pool)}
     if not labels:
@@ -32,14 +32,16 @@ def gang_topology(settings: Settings) -> dict[str, Any] | None:
 
 
 def topology_files(settings: Settings) -> dict[str, str]:
-    """The files of the ConfigMap; none without a platform whose tasks use InfiniBand."""
+    """Topology files of the ConfigMap, by name; empty without a platform whose tasks use InfiniBand."""
     names = [name for name, platform in settings.osmo.platforms.items() if platform.rdma and name in settings.pools]
     found = [topology(settings.pools[name].sku) for name in names]
     return {each.file: each.xml() for each in found if each is not None}
 
 
 def nccl_environment(pool: Pool) -> tuple[dict[str, str], str | None]:
-    """NCCL's variables on the pool's nodes, and the folder in which they expect the topology file; None without one."""
+    """NCCL's environment variables on the pool's nodes, and the folder in which they expect the topology file; None
+    for the folder without such a file.
+    """
     environment = dict(pool_kind(pool.sku).environment)
     if topology(pool.sku) is None:
         environment.pop(_FILE_VARIABLE, None)
@@ -48,7 +50,7 @@ def nccl_environment(pool: Pool) -> tuple[dict[str, str], str | None]:
 
 
 def add_fabric(settings: Settings, item: OsmoPlatformFacts, spec: dict[str, Any]) -> None:
-    """Completes the Pods of a platform, if its tasks are to use InfiniBand."""
+    """Adds adapters, variables and the topology file to the Pod template of a platform whose tasks use InfiniBand."""
     pool = settings.pools[item.pool]
     requested = rdma_request(settings, pool, "{{USER_GPU}}")
     if not item.own.rdma or not requested:

@@ -1,4 +1,4 @@
-"""The admission policy that keeps work from new GPU nodes until they are accepted."""
+"""Admission policy that keeps work off new GPU nodes until they are accepted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from physical_ai.settings.models.tree import Settings
 
 
 def node_policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policy and its binding; nothing where every node takes work."""
+    """The policy and its binding; empty where every node takes work."""
     if settings.health.admit == "any":
         return []
     policy, binding = copy.deepcopy(manifests.load("node-admission.yaml"))
     labels = {key for name, pool in settings.pools.items() for key in pool_selector(name, pool)}
     pools = [{"key": key, "operator": "In", "values": sorted(settings.pools)} for key in sorted(labels)]
     policy["spec"]["matchConstraints"]["objectSelector"] = {"matchExpressions": pools}
-    # As CEL text: what is in a JSON string is the same in CEL.
+    # The JSON text serves as CEL text: JSON strings have the same syntax in CEL.
     policy["spec"]["variables"] = [{"name": "key", "expression": json.dumps(split_taint(NOT_ACCEPTED_TAINT)[0])}]
     return [policy, binding]

@@ -23,15 +23,17 @@ from physical_ai.settings.models.tree import Settings
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
 KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
-"""Files of values, below `values/`."""
+"""Paths of the values files below `values/`."""
 
 AGENT_FILES = "osmo-agent-kubeconfig"
-"""ConfigMap in the agents' namespace, needed with the development login: see `agent_kubeconfig`."""
+"""Name of the ConfigMap with a kubeconfig in the agents' namespace, which the development login needs: see
+`agent_kubeconfig`.
+"""
 AGENT_FOLDER = "/etc/osmo-agent"
 KUBECONFIG, CREDENTIAL = "config", "credential.py"
-"""Keys of the Secret; the second is the program `agents/osmo_login/credential.py`."""
+"""Keys of that ConfigMap: the kubeconfig, and the program `agents/osmo_login/credential.py`."""
 DEV_USER = "admin"
-"""User name of the agents at the control plane, which exists by default."""
+"""User name with which the agents log in to the control plane in development; it exists by default."""
 
 KAI_OWNED = {"global.nodeSelector": "cpuPool", "global.tolerations": "cpuPool"}
 BACKEND_OWNED = {
@@ -53,15 +55,15 @@ BACKEND_OWNED = {
     f"services.*.extraPodAnnotations.{ROTATION_ANNOTATION}": "osmo.tokenRotation",
     **{f"services.*.extraEnvs.{name}": "monitoring.metrics" for name in osmo.METRICS_ENVIRONMENT},
 }
-"""Keys that the files may not set, with what to change instead."""
+"""Keys that the values files may not set, each with what to change instead."""
 
 _PROGRESS = ("progress-files", "/var/run/osmo")
-"""Volume of the agents' probes, which the chart's lists have and lists in values replace."""
+"""Volume for the agents' probes. The chart's lists contain it, and lists in values replace these."""
 
 
 @dataclass(frozen=True)
 class OsmoRelease:
-    """A Helm release."""
+    """A Helm release of OSMO or its scheduler."""
 
     name: str
     namespace: str
@@ -70,9 +72,9 @@ class OsmoRelease:
 
 
 def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease, ...], list[Fault]]:
-    """The releases in the order in which they are installed, and what is wrong with their files.
+    """The releases in the order in which they are installed, and the faults of their values files.
 
-    With `osmo.mode: namespaces` there are none.
+    There are none with `osmo.mode: namespaces`.
     """
     if not settings.osmo.installs_backend:
         return (), []
@@ -107,7 +109,7 @@ def _backend(settings: Settings) -> dict[str, Any]:
             "agentNamespace": osmo.OPERATOR_NAMESPACE,
             "backendNamespace": osmo.WORKFLOWS_NAMESPACE,
             "backendName": settings.osmo.backend_name,
-            # Namespaces whose Pods count as used; the chart's default is two namespaces of NVIDIA's.
+            # Lists the namespaces whose Pods count as usage; the chart's default is two namespaces of NVIDIA's.
             "includeNamespaceUsage": osmo.WORKFLOWS_NAMESPACE,
             **_on_cpu_pool(settings),
         },
@@ -118,10 +120,10 @@ def _backend(settings: Settings) -> dict[str, Any]:
 
 
 def agent_kubeconfig() -> str:
-    """The kubeconfig that the agents read with the development login, and without which they know no cluster then.
+    """Kubeconfig that the agents need with the development login, without which they would know no cluster.
 
-    Its token comes from a program: the file that the kubelet renews is read only once by the agents' client, which is
-    rejected when that token expires (microsoft/physical-ai-toolchain#938).
+    Its token comes from a program. The agents' client would read the token file, which the kubelet renews, only once,
+    and be rejected when that token expires (microsoft/physical-ai-toolchain#938).
     """
     cluster = {
         "server": "https://kubernetes.default.svc",
@@ -148,12 +150,15 @@ def agent_kubeconfig() -> str:
 
 
 def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
-    """Redundant with the taints of all other pools, but explicit. The agents' chart tolerates a taint of NVIDIA's."""
+    """Placement on the cpu pool: redundant with the taints of all other pools, but explicit.
+
+    The empty tolerations replace the agents' chart's toleration of an NVIDIA taint.
+    """
     return {"tolerations": [], **services_placement(settings)}
 
 
 def _agent(settings: Settings) -> dict[str, Any]:
-    """Values for each of the two agents beyond the file of values."""
+    """Values for each of the two agents besides those of the values file."""
     environment = dict(osmo.METRICS_ENVIRONMENT) if settings.monitoring.is_measured else {}
     agent: dict[str, Any] = {}
     if settings.osmo.login == "dev":

@@ -1,4 +1,4 @@
-"""Releases of a stack with `osmo.mode: backend`, and settings that its agents still lack."""
+"""Scheduler and agents of a stack with `osmo.mode: backend`, and the settings that the agents still lack."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 
 AGENT = "osmo_login"
-"""Folder of `agents/` with the program for the development login."""
+"""Folder in `agents/` of the program for the development login."""
 
 
 @dataclass(frozen=True)
 class OsmoBackend:
-    """The scheduler, and the agents of a control plane elsewhere."""
+    """The scheduler's release, and the release of the agents of a control plane elsewhere."""
 
     scheduler: OsmoRelease
     agents: OsmoRelease
     login_files: Mapping[str, str]
-    """Data of the ConfigMap for the development login; empty with a token."""
+    """Data of the ConfigMap for the development login; empty for a login with a token."""
     missing: str
     """Reason why the agents are left out, with the commands that complete the stack; empty where they are installed."""
 
 
 def osmo_backend(settings: Settings, releases: Sequence[OsmoRelease], *, has_token: bool) -> OsmoBackend | None:
-    """The plan of a stack; None with `osmo.mode: namespaces`.
+    """Scheduler and agents of a stack; None with `osmo.mode: namespaces`.
 
     Args:
-        releases: The scheduler and the agents, as planned; empty with `osmo.mode: namespaces`.
-        has_token: Whether the agents' token is among the stack's secrets.
+        releases: The planned scheduler and agents; empty with `osmo.mode: namespaces`.
+        has_token: True if the agents' token is among the stack's secrets.
     """
     if not releases:
         return None
@@ -48,7 +48,9 @@ def _login_files(settings: Settings) -> dict[str, str]:
 
 
 def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
-    """Report of a deployment whose agents have no control plane yet, or no login; empty where they have both."""
+    """Report about agents that cannot be installed yet because they lack a control plane or a login; empty where they
+    have both.
+    """
     steps: list[str] = []
     if control_plane_url(settings) is None:
         steps.append("  pulumi config set --path 'physical-ai:osmo.serviceUrl' https://YOUR-CONTROL-PLANE")

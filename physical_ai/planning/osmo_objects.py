@@ -15,11 +15,12 @@ from physical_ai.settings.facts.osmo import gpu_quota
 from physical_ai.settings.models.tree import Settings
 
 NO_METADATA = "no-metadata"
-"""The policy of the control plane's namespace where the stack does not isolate it."""
+"""Name of the NetworkPolicy for the control plane's namespace in a stack that does not isolate this namespace."""
 
 
 def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to identities, networks limited.
+    """Objects of manifests/osmo.yaml, completed for a stack: quotas, accounts bound to identities, and network
+    policies.
 
     Args:
         clients: Client ids of identities by service account; they may be Outputs.
@@ -32,24 +33,26 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
         if kind == "ResourceQuota":
             of_workflows = metadata["namespace"] == osmo.WORKFLOWS_NAMESPACE
             most = {resource: count if of_workflows else 0 for resource, count in gpu_quota(settings).items()}
-            # For extended resources a quota accepts requests only, which equal limits.
+            # For extended resources, a quota accepts only requests, which equal the limits.
             item["spec"]["hard"] = {f"requests.{resource}": str(count) for resource, count in most.items()}
         if kind == "NetworkPolicy":
             limit_osmo(item, settings)
     if is_isolated(settings, osmo.CONTROL_NAMESPACE):
         for item in objects:
             if item["metadata"]["name"] == NO_METADATA:
-                # Policies add up, and this one would allow more than those of the isolated namespace. An empty list
-                # allows nothing; without the policy, a protected stack that becomes isolated would have to delete a
-                # protected object.
+                # NetworkPolicies add up, and this one would allow more than those of the isolated namespace. An empty
+                # list allows nothing. Without the policy, a protected stack that becomes isolated would have to delete
+                # a protected object.
                 item["spec"]["egress"] = []
     return objects
 
 
 def with_identity(values: Mapping[str, Any], client_id: Any) -> dict[str, Any]:
-    """The agents' values, with the label by which AKS gives their Pods a token for Azure. `client_id` may be an Output.
+    """Values of the agents with the label because of which AKS gives their Pods a token for Azure.
 
-    The chart creates the service accounts and offers no annotations for them, so the identity's id goes to the Pods.
+    `client_id` may be an Output.
+
+    The chart creates the service accounts and has no values for their annotations, so the Pods get the identity's id.
     """
     result = copy.deepcopy(dict(values))
     for agent in ("backendListener", "backendWorker"):

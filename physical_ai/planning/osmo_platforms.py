@@ -1,6 +1,6 @@
-"""Conversion of a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
+"""Conversion of a stack's pools to OSMO's Pod templates, resource validations, pools and platforms.
 
-A pool that is added to the settings becomes a platform here, without further changes. It needs no Jinja.
+A pool that is added to the settings becomes a platform without further changes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ CONTROL_TEMPLATE = "control"
 TASK_TEMPLATE = "task"
 COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-"""Variable without which a container gets CUDA and no Vulkan; the driver reports no error."""
+"""Environment variable without which a container gets CUDA but no Vulkan; the driver reports no error."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
-"""Parts of a task's share of its node that are its default; of shared memory, of that default."""
+"""Default resources of a task, as fractions of its share of the node: memory and CPU, storage, and shared memory (as a
+fraction of that memory).
+"""
 
 LARGEST_SHM = 16
-"""Shared memory for data loaders, in GiB; it counts as the container's memory, whatever it asked for."""
+"""Most GiB of shared memory for data loaders that a task gets by default; they count as memory of the container."""
 
 Assertion = dict[str, str]
 
@@ -49,10 +51,10 @@ def template_name(platform: str) -> str:
 
 
 def pod_templates(settings: Settings) -> dict[str, Any]:
-    """Templates by name: for OSMO's container, for every task, and one for each platform.
+    """Pod templates by name: one for OSMO's own container, one for every task, and one for each platform.
 
-    Properties of a platform's Pods beyond the common templates are in its own template, so that no list is appended to
-    twice. The names differ from the chart's own, which Helm would merge with them.
+    A platform's template has everything that its Pods need besides the common templates, so that no list is appended
+    to twice. The names differ from the chart's, because Helm would merge templates of the same name.
     """
     return {
         CONTROL_TEMPLATE: _control_template(settings),
@@ -66,16 +68,17 @@ def _control_template(settings: Settings) -> dict[str, Any]:
     limits = {"memory": "16Gi", "ephemeral-storage": "3Gi"}
     container: dict[str, Any] = {"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}
     if in_cluster(settings) is not None:
-        # The container reads and writes the storage in the cluster.
+        # The container reads and writes the storage in the cluster, which needs this variable.
         container["env"] = [dict(PATH_STYLE)]
     return {"spec": {"containers": [container]}}
 
 
 def _task_template(*, sends_traces: bool) -> dict[str, Any]:
-    """Requests that are limits, shared memory, the workflows' own identity, and time to finish before the node's driver
-    is upgraded. No GPU, not even none of them.
+    """Template of every task: requests equal to limits, shared memory, the workflows' identity, and time to finish
+    before the node's driver is upgraded.
 
-    A request for 0 GPUs would make KAI's admission give CPU tasks the NVIDIA runtime (NVIDIA/OSMO#937).
+    There is no GPU in it, not even 0: because of a request for 0 GPUs, KAI's admission would give CPU tasks the NVIDIA
+    runtime (NVIDIA/OSMO#937).
     """
     amounts = {"cpu": "{{USER_CPU}}", "memory": "{{USER_MEMORY}}", "ephemeral-storage": "{{USER_STORAGE}}"}
     return {
@@ -98,8 +101,8 @@ def _task_template(*, sends_traces: bool) -> dict[str, Any]:
 
 
 def _trace_environment() -> list[dict[str, Any]]:
-    """Variables by which an OpenTelemetry SDK sends spans, with the names of workflow and task (OpenTelemetry
-    specification, environment variables).
+    """Environment variables by which an OpenTelemetry SDK sends spans, with the names of workflow and task
+    (OpenTelemetry specification, environment variables).
     """
 
     def label(name: str) -> dict[str, Any]:
@@ -111,16 +114,16 @@ def _trace_environment() -> list[dict[str, Any]]:
         {"name": "OTEL_SERVICE_NAME", "valueFrom": label(TASK_LABEL)},
         {"name": "OSMO_WORKFLOW_ID", "valueFrom": label(WORKFLOW_LABEL)},
         {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": f"{WORKFLOW_LABEL}=$(OSMO_WORKFLOW_ID)"},
-        # The collector takes traces only.
+        # The collector accepts traces only, no metrics.
         {"name": "OTEL_METRICS_EXPORTER", "value": "none"},
         {"name": "OTEL_LOGS_EXPORTER", "value": "none"},
     ]
 
 
 def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Template that places a platform's pods, and gives them their GPUs.
+    """Template that places a platform's Pods on nodes, and gives them their GPUs.
 
-    Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
+    It selects nodes by their pool: labels with the GPU's name exist only once a node has been running.
     """
     spec: dict[str, Any] = {"nodeSelector": {SHORT_POOL_LABEL: item.pool}}
     if item.grace_seconds != DEFAULT_GRACE_SECONDS:
@@ -139,7 +142,7 @@ def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, 
         add_fabric(settings, item, spec)
         diagnostic = task_diagnostic(settings, settings.pools[item.pool], gpus)
         if diagnostic is not None:
-            # OSMO appends the init container to its own one: it merges items by name.
+            # OSMO merges items by name, so it appends this init container to its own one.
             spec["initContainers"] = [diagnostic]
     metadata: dict[str, Any] = {"labels": {POD_POOL_LABEL: item.pool}}
     if item.own.networks:
@@ -152,7 +155,10 @@ def _assertion(left: str, operator: str, right: str, message: str) -> Assertion:
 
 
 def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
-    """Validations by name. None asks about nodes: with a pool at zero there are none, and OSMO would refuse all."""
+    """Resource validations by name.
+
+    None depends on existing nodes: OSMO would refuse every task of a pool without nodes.
+    """
     common = [
         _assertion("{{USER_CPU}}", "GT", "0", "cpu must be above 0"),
         _assertion("{{USER_MEMORY}}", "GT", "0", "memory must be above 0"),
@@ -165,7 +171,7 @@ def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
 
 
 def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
-    """Limits of a task on the platform: the size of one node, and explicit GPUs."""
+    """Limits of a task on the platform: it has to fit one node, and has to request GPUs explicitly."""
     size, room = f"a node of pool {item.pool}", item.room
     limits = [
         _assertion("{{USER_CPU}}", "LE", str(room.cpus), f"{size} leaves {room.cpus} CPUs for a task"),
@@ -186,10 +192,10 @@ def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
 
 
 def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Resources of a task that asks for none: part of its share of a node.
+    """Default resources of a task that requests none: a fraction of its share of a node.
 
-    USER_GPU is left to the pool, at 0: as a platform's default it would request a GPU that OSMO then hides from the
-    container, since it looks at the workflow alone to see whether one is used.
+    USER_GPU is not among them, and stays at the pool's 0. As a platform default it would request a GPU, but OSMO would
+    hide the GPU from the container, since it only looks at the workflow to see whether a GPU is used.
     """
     memory = max(_part(item.share.memory_gib, _MEMORY_PART), 1)
     return {
@@ -205,7 +211,7 @@ def _part(whole: int, part: tuple[int, int]) -> int:
 
 
 def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
-    """A platform of an OSMO pool."""
+    """Configuration of a platform in an OSMO pool."""
     named = template_name(item.name)
     what = f"{item.most} x {item.resource} at most" if item.has_gpu else "without GPU"
     result: dict[str, Any] = {
@@ -225,7 +231,7 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
 
 
 def pools(settings: Settings) -> dict[str, Any]:
-    """OSMO's pools: one with all platforms, or besides one for each GPU pool, with a queue of its own."""
+    """OSMO's pools by name: one with all platforms or, with separate queues, also one for each GPU pool."""
     every = platforms(settings)
     cpu, gpus = every[0], every[1:]
     if settings.osmo.queues == "shared":
@@ -263,7 +269,7 @@ def _cpu(items: list[OsmoPlatformFacts]) -> OsmoPlatformFacts:
 
 
 def backends(settings: Settings) -> dict[str, Any]:
-    """The cluster as a backend. Its namespace is what the agent reports, whatever is written here."""
+    """The cluster as an OSMO backend, by its name. The namespace is not set here, because the agent reports it."""
     scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
     backend: dict[str, Any] = {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}
     if address := router_address(settings):

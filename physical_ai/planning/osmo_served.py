@@ -1,4 +1,6 @@
-"""Configuration in a control plane for a cluster of another stack: its pools and platforms, under its name."""
+"""Configuration, in a control plane, of another stack's cluster: its pools and platforms, with the backend's name in
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from physical_ai.settings.models.tree import Settings
 
 
 def served_sections(served: Settings) -> dict[str, dict[str, Any]]:
-    """The sections by the names of the chart's values.
+    """Sections of the configuration, by the names of the chart's values.
 
-    Templates and validations of two stacks differ under one name, as their nodes do. So all names begin with that of
-    the backend: its pool `default` is called like the backend, another one `BACKEND-POOL`.
+    Templates and validations of two stacks can differ, as their nodes do. So every name begins with the backend's
+    name: its pool `default` is named like the backend, and any other pool `BACKEND-POOL`.
     """
     backend = served.osmo.backend_name
 

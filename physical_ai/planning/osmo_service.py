@@ -1,4 +1,4 @@
-"""The configuration of OSMO's service that follows from a stack, as values of OSMO's chart `service` 1.3.1."""
+"""Configuration of OSMO's service that follows from a stack, as values of OSMO's chart `service` 1.3.1."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 
 CHART_PLATFORM = "default"
-"""Platform that the chart's own values have in the pool `default`: Helm keeps it beside ours, without any guard."""
+"""Platform that the chart's default values define in the pool `default`: Helm would keep it beside ours, without any
+validation.
+"""
 CHART_BACKEND = "default"
 
 QUEUES = "physical-ai/queues"
-"""Annotation of the control plane's Pods that agents are connected to: another one restarts them. OSMO 6.3.1 brings
-KAI's queues up to date when an agent connects, and not when its configuration changes (NVIDIA/OSMO#1155, merged after
-that release)."""
+"""Annotation of the control plane's Pods to which agents connect: a changed value restarts these Pods.
+
+OSMO 6.3.1 updates KAI's queues when an agent connects, but not when its configuration changes (NVIDIA/OSMO#1155,
+merged after that release).
+"""
 
 SECTIONS = {
     "service": "service",
@@ -36,13 +40,13 @@ SECTIONS = {
     "backends": "backends",
     "pools": "pools",
 }
-"""Sections by their name in the chart's values, and in the file that the chart makes of them."""
+"""Names of sections: in the chart's values, and in the file that the chart makes from them."""
 
 
 def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """The sections of the service's configuration that follow from the stack, by the names of the chart's values.
+    """Sections of the service's configuration that follow from the stack, by the names of the chart's values.
 
-    `served` are the stacks whose clusters are backends of the same control plane.
+    `served` are the settings of stacks whose clusters are backends of the same control plane.
     """
     workflow: dict[str, Any] = {
         "max_num_tasks": settings.osmo.max_tasks,
@@ -75,17 +79,19 @@ def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[s
 
 
 def _credentials(settings: Settings) -> dict[str, Any]:
-    """A control plane of this stack has an identity for its storage, and no Secrets, unless the cluster has it."""
+    """Credentials for the storage, as names of Secrets; empty for this stack's own control plane in Azure, which uses
+    an identity.
+    """
     if settings.osmo.installs_service and in_cluster(settings) is None:
         return {}
     return {key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()}
 
 
 def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """Values for the chart `service`: the configuration, and null for keys that Helm would otherwise add to it."""
+    """Values for the chart `service`: the configuration, and null for keys that Helm would otherwise merge into it."""
     config = configuration(settings, served)
     pools = copy.deepcopy(config["pools"])
-    # Helm merges maps: a platform of the chart itself remains unless it is set to null.
+    # Helm merges maps: the chart's own platform remains unless it is set to null.
     pools[osmo_platforms.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
     backends = dict(config["backends"])
     backends.setdefault(CHART_BACKEND, None)
@@ -101,7 +107,9 @@ def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
 
 
 def _queues(config: dict[str, Any]) -> str:
-    """A digest of the inputs of queues: names, quotas and topologies of pools, and the backends' schedulers."""
+    """Digest of everything that KAI's queues depend on: names, quotas and topologies of pools, and the backends'
+    schedulers.
+    """
     pools = {
         name: {key: pool.get(key) for key in ("backend", "resources", "topology_keys")}
         for name, pool in config["pools"].items()
@@ -111,11 +119,13 @@ def _queues(config: dict[str, Any]) -> str:
 
 
 def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
-    """Differences from the chart's roles: the role of each Entra group, and the pools that users may submit to."""
+    """Differences from the chart's roles: the OSMO role of each Entra group, and the pools to which users may
+    submit.
+    """
     roles: dict[str, Any] = {}
     if settings.osmo.installs_service:
         for role, groups in settings.osmo.access.roles.items():
-            # The first one is the chart's name of the role, which tokens of OSMO itself carry.
+            # The first name is the chart's own name of the role, which OSMO's own tokens contain.
             roles[role] = {"external_roles": [role, *groups]}
     if len(pools) > 1:
         roles.setdefault("osmo-user", {})["policies"] = _user_policies(pools)
@@ -128,7 +138,7 @@ def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
 
 
 def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:
-    """The values as a file."""
+    """Values for the chart `service` as the text of one YAML file."""
     head = (
         f"# Values for OSMO's chart service {CHART_VERSION} (images {settings.osmo.image_tag}), from the settings of"
         " the stack\n"
@@ -141,8 +151,10 @@ def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:
 
 
 def values_files(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, str]:
-    """The same values in several files, to be given to Helm together: one for each section, so that a change is seen
-    where it is."""
+    """Values for the chart `service` in several files, all of which are given to Helm.
+
+    Each section has its own file, so that a diff shows which section changes.
+    """
     values = chart_values(settings, served)
     configs: dict[str, Any] = values["services"].pop("configs")
     services = {**values.pop("services"), "configs": {"enabled": configs.pop("enabled")}}
@@ -155,7 +167,7 @@ def values_files(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
 
 
 class Plain(safe_yaml.DUMPER):
-    """Writes what occurs twice twice, without anchors."""
+    """YAML dumper that writes repeated values in full, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""The objects that create the agents' token: the manifests, completed for a stack."""
+"""Kubernetes objects that create the agents' token: the manifests, completed for a stack."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.models.tree import Settings
 
 AGENT = "osmo_token"
-"""Folder of the program in `agents/`, and its Python package."""
+"""Folder in `agents/`, and Python package, of the program that creates the token."""
 OBJECTS = "osmo-token"
-"""Name of the objects, or its first part."""
+"""Name, or first part of the name, of the objects."""
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"
-"""Path in a Pod that uses a vault of the token with which its identity logs in."""
+"""Path, in a Pod that uses a key vault, of the token with which the Pod's identity logs in."""
 RIGHTS = {osmo.CONTROL_NAMESPACE: "osmo-token-rights.yaml", osmo.OPERATOR_NAMESPACE: "osmo-token-fetch-rights.yaml"}
 PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
 
 
 @dataclass(frozen=True)
 class OsmoTokenObjects:
-    """Everything that creates the token, in the form that `declare_agent` reads."""
+    """All objects that create the token, in the form that `declare_agent` expects."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies, which must exist before the rights do."""
+    """Admission policies that limit the rights; they must exist before the rights do."""
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
-    """The program. It never changes: other files are another ConfigMap."""
+    """ConfigMap with the program. It never changes: changed files get a new ConfigMap."""
     job: Mapping[str, Any]
-    """Job, whose name changes with the settings and the program: a Job runs once."""
+    """The Job. Its name changes with the settings and the program, because a Job runs only once."""
     cron_job: Mapping[str, Any]
 
 
 def osmo_token_objects(settings: Settings, served: Sequence[Settings] = ()) -> OsmoTokenObjects | None:
-    """The objects of a stack; None where the deployment neither creates a token nor takes one from a vault.
+    """Objects of a stack; None where the deployment neither creates a token nor fetches one from a vault.
 
-    `served` are the stacks whose clusters the stack's control plane serves.
+    `served` are the settings of stacks whose clusters the stack's control plane serves.
     """
     url = control_plane_url(settings)
     if url is None:
@@ -80,7 +80,7 @@ def _objects(
     *,
     uses_vault: bool,
 ) -> OsmoTokenObjects:
-    """`modes` are those of the Job and of the daily check."""
+    """Objects for a Job and a daily check. `modes` are the program's modes in the Job and in the check."""
     program = agents.Program(FILES_MAP, f"physical-ai-{OBJECTS}", agents.package(AGENT))
     job, cron_job = copy.deepcopy(manifests.load("osmo-token.yaml"))
     pod: dict[str, Any] = job["spec"]["template"]["spec"]
@@ -124,7 +124,7 @@ def _creating(settings: Settings, served: Sequence[Settings]) -> list[str]:
 
 
 def _add_identity(pod: dict[str, Any]) -> None:
-    """Adds a token of the service account, which Entra accepts for the federated identity."""
+    """Mounts a service account token that Entra accepts for the federated identity."""
     source = {"serviceAccountToken": {"path": "token", "audience": TOKEN_AUDIENCE, "expirationSeconds": 3600}}
     pod["volumes"].append({"name": "identity", "projected": {"defaultMode": 0o444, "sources": [source]}})
     (container,) = pod["containers"]
@@ -133,19 +133,22 @@ def _add_identity(pod: dict[str, Any]) -> None:
 
 
 def _remove_password(pod: dict[str, Any]) -> None:
-    """Removes the administrator's password, which only a control plane's own namespace has."""
+    """Removes the volume with the administrator's password, which exists only in the namespace of a control plane."""
     pod["volumes"] = [each for each in pod["volumes"] if each["name"] != "admin"]
     (container,) = pod["containers"]
     container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] != "admin"]
 
 
 def _database(settings: Settings) -> str:
-    """The time to which the database was restored: what it then lacks, another Job creates again."""
+    """Time to which the database was restored; empty if it never was.
+
+    Tokens that the restored database lacks are created again by a new Job.
+    """
     return token_epoch(settings).removeprefix(settings.osmo.token_rotation)
 
 
 def _complete(pod: dict[str, Any], program: agents.Program, arguments: Sequence[str], settings: Settings) -> None:
-    """Adds image, files, arguments and node pool to a Pod of a manifest."""
+    """Adds image, files, arguments and placement to the Pod spec of a manifest."""
     pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)

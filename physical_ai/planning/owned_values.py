@@ -1,4 +1,4 @@
-"""Keys that files of values may not set, by chart: the tables of all plans."""
+"""Keys that values files may not set, by chart: the tables of all plans together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from physical_ai.planning.gpu_operator.drivers import OWNED as DRIVER_OWNED
 from physical_ai.planning.gpu_operator.files import CHART as GPU_OPERATOR
 
 NVIDIA_DRIVER = "nvidia-driver"
-"""The fields of an NVIDIADriver, which are no chart's."""
+"""Key for the fields of an NVIDIADriver, which are not values of a chart."""
 
 OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     GPU_OPERATOR: gpu_values.OWNED | gpu_values.OWNED_IF_MEASURED,

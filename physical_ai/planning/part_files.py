@@ -1,4 +1,4 @@
-"""Faults in the files of optional parts: what a contributor reads instead of a traceback, by file and key."""
+"""Faults in the files of optional parts, by file and key: contributors read these instead of a traceback."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from physical_ai.settings.faults import Fault, fault
 ENFORCE = "pod-security.kubernetes.io/enforce"
 LEVELS = ("restricted", "baseline", "privileged")
 FORM = "physical_ai/catalog/data/charts/gpu-operator-keys.yaml"
-"""The file that explains the form of all files of keys."""
+"""Path of the file whose head explains the format of all files with keys."""
 REGISTRY = "parts/registry.py"
-"""The file with the list of parts."""
+"""Path of the file with the list of parts."""
 OPEN = "‹"
-"""Begins what a new part's files leave to be written; it ends with `›`."""
+"""Character that begins a text to be replaced in the files of a new part; such a text ends with `›`."""
 
 
 @cache
 def part_faults() -> tuple[Fault, ...]:
-    """The faults of all parts, whatever a stack installs of them."""
+    """Faults of all parts, whether or not a stack installs them."""
     return (*listing_faults(), *unmet_needs(PARTS), *(each for part in PARTS for each in _faults(part)))
 
 
 def listing_faults() -> Iterator[Fault]:
-    """Folders that are not in the list of parts, and names in it that are not a part's."""
+    """Faults of part folders that are not listed, and of listed names that have no part."""
     folders = sorted(file.parent.name for file in FOLDER.glob("*/part.py"))
     for name in folders:
         if name not in NAMES:
@@ -57,7 +57,7 @@ def listing_faults() -> Iterator[Fault]:
 
 
 def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Names in `Part.needs` of nothing that is declared before the part: its release would not wait for it."""
+    """Faults of names in `Part.needs` that are not declared before the part, whose release would not wait for them."""
     stages: dict[str, Stage] = {GPU_OPERATOR: "gpus", **{part.name: part.stage for part in parts}}
     order = [name for stage in get_args(Stage) for name, own in stages.items() if own == stage]
     for part in parts:
@@ -105,7 +105,7 @@ def _open(part: Part) -> Iterator[Fault]:
 
 
 def open_lines(folder: Path) -> Iterator[tuple[str, int, str, str]]:
-    """Lines of a part's files that are still to be written: file, line, key, and what belongs there."""
+    """Lines of a part's files with a text that is still to be replaced: file, line number, key, and the text."""
     for file in sorted(each for each in folder.iterdir() if each.is_file()):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             if (start := line.find(OPEN)) >= 0:
@@ -115,7 +115,7 @@ def open_lines(folder: Path) -> Iterator[tuple[str, int, str, str]]:
 
 
 def plan_faults(part: Part, plan: PartPlan) -> Iterator[Fault]:
-    """Faults of a part's plan for a stack."""
+    """Faults in a part's plan for a stack."""
     spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
     for release in plan.releases:
         if release.chart.name not in part.charts:

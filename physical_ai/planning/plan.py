@@ -1,4 +1,4 @@
-"""Everything that is installed into a stack's cluster, from its settings and the files in `values/`."""
+"""Plan of everything that is installed into a stack's cluster, from its settings and the files in `values/`."""
 
 from __future__ import annotations
 
@@ -24,29 +24,35 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class Plan:
-    """Plans of all components."""
+    """Plans of everything that a stack installs into its cluster."""
 
     gpu: GpuPlan
     grid: GridPlan | None
     """Plan of the GRID driver; None without a GRID pool."""
     osmo: tuple[OsmoRelease, ...]
-    """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
+    """Releases of the scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
-    """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
+    """Release of OSMO's control plane, without the addresses of its data services; None without `osmo.mode:
+    platform`.
+    """
     parts: Mapping[str, PartPlan]
-    """The optional parts of the stack, by name, in the order of `parts.registry`."""
+    """Plans of the stack's optional parts, by name, in the order of `parts.registry`."""
     charts: tuple[Chart, ...]
-    """The charts in the order of installation."""
+    """Charts of all releases, in the order of installation."""
     warnings: tuple[Fault, ...] = ()
-    """About the files."""
+    """Warnings about the values files."""
 
 
 def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Settings] = ()) -> Plan:
-    """The plan of a stack; `root` holds a folder of values for each chart. `served` are the stacks whose clusters its
-    control plane serves.
+    """Plan of a stack.
 
-    Raises SettingsError with every fault in the files that the stack uses: unknown keys, keys without effect, keys
-    that the settings decide, files for pools that no stack has.
+    Raises SettingsError with every fault in the values files that the stack uses: unknown keys, keys without effect,
+    keys that the settings decide, files for pools that no stack has.
+
+    Args:
+        settings: The stack's settings.
+        root: Folder that has a folder of values files for each chart.
+        served: Settings of the stacks whose clusters this stack's control plane serves.
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
@@ -75,8 +81,10 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
 
 
 def _part_plans(settings: Settings, root: FilePath) -> tuple[dict[str, PartPlan], list[Fault]]:
-    """Plans of the stack's optional parts, and the faults of their files. Raises SettingsError where a part's own files
-    do not fit together."""
+    """Plans of the stack's optional parts, and the faults of their values files.
+
+    Raises SettingsError where the files of a part itself are inconsistent.
+    """
     if unfit := part_faults():
         raise SettingsError(unfit)
     plans: dict[str, PartPlan] = {}

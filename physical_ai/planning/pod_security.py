@@ -1,4 +1,6 @@
-"""The admission policy that holds Pods of unknown namespaces to the Pod Security level baseline."""
+"""Admission policy that enforces the Pod Security level baseline for Pods in namespaces that the program does not
+know.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,13 @@ LISTED = (
     "metallb-system",
     "cert-manager",
 )
-"""The platform's namespaces in the order in which the policy lists them, whichever file declares each: another order
-would be a change of the policy in every stack. Later ones follow."""
+"""The platform's namespaces in the order in which the policy lists them, independent of the files that declare them:
+another order would change the policy in every stack. New namespaces come after these.
+"""
 USER_NAMESPACES_MINOR = 35
-"""Minor version from which the standard trusts user namespaces (pod-security-admission,
-policy/check_procMount_baseline.go)."""
+"""Minor of Kubernetes 1 from which on the Pod Security Standards trust user namespaces (pod-security-admission,
+policy/check_procMount_baseline.go).
+"""
 
 
 def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
@@ -59,7 +63,8 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
     policy, binding = copy.deepcopy(manifests.load("pod-security.yaml"))
     names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
     policy["spec"]["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
-    # A warning must not stop Pods by failing, and a refusal must not be bypassed by making it fail.
+    # A policy that only warns must not stop Pods when it fails; a policy that refuses must not be bypassed by making it
+    # fail.
     policy["spec"]["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
     for variable in policy["spec"]["variables"]:
@@ -69,7 +74,10 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
+    """Namespaces that the policy exempts.
+
+    Those of the platform have a Pod Security level of their own, set by a label.
+    """
     declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     own = (name for name in (*LISTED, *declared) if name in declared)
     if settings.amd_gpu_operator is None:

@@ -1,4 +1,4 @@
-"""The admission policies that let Pods pull from the stack's own registry only."""
+"""Admission policies that let Pods pull only from the stack's own registry."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from physical_ai.settings.facts.data_services import DataNames, login_server, pu
 from physical_ai.settings.models.tree import Settings
 
 IMPORTED = "physical-ai/imported-images"
-"""Annotation of the policies: images that the registry has without an upstream."""
+"""Annotation of the policies: images that were imported into the registry, because it has no upstream for them."""
 
 
 def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str, Any]]:
-    """The policies with their bindings; none where Pods may pull from anywhere."""
+    """Policies with their bindings; empty where Pods may pull from any registry."""
     if not pulls_from_registry_only(settings):
         return []
     registry = f"{login_server(DataNames(settings.stack, subscription_id))}/"
-    # Pods of AKS come from Microsoft's registry, which every cluster reaches, and must not wait for another one.
+    # AKS's Pods use images of Microsoft's registry, which every cluster reaches; they must not depend on another
+    # registry.
     others = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(OF_AKS)}
     found = copy.deepcopy(manifests.load("registry-images.yaml"))
     imported = settings.data_services.registry.imported if settings.data_services is not None else ()
@@ -31,7 +32,7 @@ def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str
         if "matchConstraints" not in spec:
             continue
         spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [others]}
-        # As CEL text: what is in a JSON string is the same in CEL.
+        # The JSON text serves as CEL text: JSON strings have the same syntax in CEL.
         own = {"name": "registry", "expression": json.dumps(registry)}
         spec["variables"] = [own if each["name"] == "registry" else each for each in spec["variables"]]
     return found

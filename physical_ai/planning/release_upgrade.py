@@ -1,4 +1,6 @@
-"""Refusals of changes from a running release to the planned one: GPU Operator, OSMO, and the key of its database."""
+"""Reasons to refuse a change from the running release to the planned one: of the GPU Operator, of OSMO, and of OSMO's
+master encryption key.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,17 @@ _ARCHIVE = re.compile(r"-(v\d+\.\d+\.\d+)\.tgz$")
 
 
 def installed_version(inputs: Mapping[str, Any]) -> str | None:
-    """The version of a Release's chart: of one from a repository, or of an archive by its name."""
+    """Chart version in the inputs of a Release: the input `version`, or the version in the name of an archive; None
+    where there is neither.
+    """
     version, archive = inputs.get("version"), _ARCHIVE.search(str(inputs.get("chart", "")))
     return version if isinstance(version, str) and version else archive and archive[1]
 
 
 def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
-    """Reason why a release must not be changed into `new_version`; None where it may be.
+    """Reason why a release must not be changed to `new_version`; None where it may be.
 
-    `old` are the inputs the release has now, as the engine keeps them.
+    `old` are the release's present inputs, as the engine keeps them.
 
     >>> refusal({"version": "v26.7.0"}, "v26.3.3").splitlines()[0]
     'upgrade-downgrade: v26.7.0 runs already, and NVIDIA does not support a downgrade to v26.3.3.'
@@ -38,9 +42,10 @@ def _text(finding: Finding) -> str:
 
 
 def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
-    """Reason why OSMO's control plane must not be changed into the images `new_tag`; None where it may be.
+    """Reason why OSMO's control plane must not be changed to the images `new_tag`; None where it may be.
 
-    Its service changes the tables of its database when it starts, and has no way back (NVIDIA/OSMO 6.3, src/service).
+    OSMO's service migrates its database's tables when it starts, and cannot migrate them back (NVIDIA/OSMO 6.3,
+    src/service).
 
     >>> osmo_refusal({"values": {"global": {"osmoImageTag": "6.3.1"}}}, "6.3.0").splitlines()[0]
     'osmo-downgrade: OSMO 6.3.1 runs already, and may have changed its database: 6.3.0 would not know it.'
@@ -56,7 +61,7 @@ def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
 
 
 def key_refusal(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str | None:
-    """Reason why the master encryption key in the vault must not be changed; None where it stays the same.
+    """Reason why the change of the master encryption key in the vault is refused; None where the key stays the same.
 
     Args:
         old, new: Inputs of the vault's secret.

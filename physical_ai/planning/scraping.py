@@ -1,4 +1,4 @@
-"""Monitors of the exporters' Pods, and network policies that let only the scraper reach their ports."""
+"""Monitors of the exporters' Pods, and network policies by which only the scraper reaches their ports."""
 
 from __future__ import annotations
 
@@ -20,34 +20,37 @@ GROUPS: Mapping[MetricsBackend, str] = {
     "azure": "azmonitoring.coreos.com/v1",
     "kube-prometheus": "monitoring.coreos.com/v1",
 }
-"""API group of the monitors. Azure's add-on ignores those of the other group (Azure/prometheus-collector)."""
+"""API version of the monitors, by metrics backend.
+
+Azure's add-on ignores monitors of the other API group (Azure/prometheus-collector).
+"""
 SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": NAMESPACE}
-"""Namespace of the scraper."""
+"""Namespace of the scraper's Pods, by metrics backend."""
 LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
-"""Limits of a monitor. Without them in the spec, Azure's add-on can drop targets."""
+"""Label limits in a monitor's spec. Without them, Azure's add-on can drop targets."""
 _UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"
 _NODE, _ADDRESS = "__meta_kubernetes_pod_node_name", "__meta_kubernetes_pod_ip"
 
 
 EXPORTERS = (
     Exporter("dcgm-exporter", {"app": "nvidia-dcgm-exporter"}, "metrics", 9400, _UNUSED_LABELS),
-    # Its port has no name (NVIDIA/gpu-operator assets/state-node-status-exporter).
+    # This exporter's port has no name (NVIDIA/gpu-operator assets/state-node-status-exporter).
     Exporter("node-status-exporter", {"app": "nvidia-node-status-exporter"}, 8000, 8000),
     Exporter("gpu-operator", {"app": "gpu-operator"}, "metrics", 8080),
 )
-# It selects all Pods of a namespace: those without this port are no targets.
+# Selects all Pods of the namespace: Pods without this port are no targets.
 OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, namespace=osmo.OPERATOR_NAMESPACE)
-# How OSMO's service is reached is up to its operator, unless its namespace is isolated.
+# Not guarded: who reaches OSMO's service is up to its operator, unless its namespace is isolated.
 OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
-# Chart 1.3.1 has two lists of ports in one container of osmo-agent, of which the second is empty and counts: an
-# endpoint that names a port would keep no target (NVIDIA/OSMO 6.3.1 charts/service/templates/agent-service.yaml:84,
-# 157). The policy of OSMO_SERVICE is for these Pods, too.
+# Chart 1.3.1 gives a container of osmo-agent two lists of ports, of which the second, empty one counts: an endpoint
+# with a port name would find no target (NVIDIA/OSMO 6.3.1 charts/service/templates/agent-service.yaml:84, 157). The
+# policy of OSMO_SERVICE covers these Pods, too.
 OSMO_SERVICE_AGENT = replace(OSMO_SERVICE, name="osmo-agent", labels={"app": names.AGENT}, is_declared=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
-    """The exporters of a stack; none where nothing collects metrics."""
+    """Exporters of a stack; empty where nothing collects metrics."""
     if not settings.monitoring.is_measured:
         return ()
     grid = (GRID,) if grid_pools(settings) else ()
@@ -58,10 +61,11 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
-    """One PodMonitor for each exporter without one of its own, in the API group of the stack's back end.
+    """PodMonitors, one for each exporter whose chart brings none, in the API group of the stack's metrics backend.
 
-    `honorLabels` is false: the target's own `namespace`, `pod` and `container` remain, those of the workload on a
-    GPU become `exported_namespace`, `exported_pod` and `exported_container`, as OSMO's dashboards query them.
+    `honorLabels` is false: the labels `namespace`, `pod` and `container` name the exporter's own Pod, and those of the
+    workload on a GPU become `exported_namespace`, `exported_pod` and `exported_container`, as OSMO's dashboards query
+    them.
     """
     back_end, interval = settings.monitoring.metrics, settings.monitoring.scrape_interval_seconds
     limits = LIMITS if back_end == "azure" else {}
@@ -92,7 +96,7 @@ def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
         ],
     }
     if not exporter.is_declared:
-        # Prometheus makes one target of a container without ports, at the Pod's address alone.
+        # For a container without ports, Prometheus makes one target, whose address has no port.
         address = {"sourceLabels": [_ADDRESS], "targetLabel": "__address__", "replacement": f"$1:{exporter.number}"}
         found["relabelings"].insert(0, address)
     if exporter.dropped:
@@ -101,8 +105,9 @@ def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
 
 
 def network_policies(settings: Settings) -> list[dict[str, Any]]:
-    """Policies by which only the scraper reaches the Pods of an exporter. Probes come from the node, which is always
-    allowed.
+    """NetworkPolicies by which only the scraper reaches the Pods of an exporter.
+
+    Probes come from the node, which is always allowed.
     """
     scraper = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SCRAPERS[settings.monitoring.metrics]}}

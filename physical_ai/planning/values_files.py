@@ -1,4 +1,6 @@
-"""Files of Helm values: the keys that people write, their faults with lines, and the program's values over them."""
+"""Files of Helm values: the keys that users write, their faults with line numbers, and the merge with the program's
+values.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from physical_ai.settings.layers.paths import Path
 
 
 def read_if_exists(file: FilePath, label: str) -> Document:
-    """A file of values; an empty one where there is none."""
+    """Document of a values file; an empty one where the file does not exist."""
     return read_file(file, label) if file.exists() else Document(label)
 
 
@@ -29,14 +31,14 @@ def section(document: Document | None, key: str) -> dict[str, Any]:
 
 
 def located(document: Document, finding: Finding, prefix: Path = ()) -> Fault:
-    """A finding of the catalogue about values, as a fault in the file."""
+    """A finding of the catalogue about values, as a fault at its place in the file."""
     path = (*prefix, *finding.where.split("."))
     found = document.fault(path, finding.problem, finding.fix, severity=finding.severity)
     return replace(found, rule=finding.rule, source=finding.source)
 
 
 def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """`top` over `base`: maps are merged, lists of named entries joined, all else replaced."""
+    """Merge of `top` over `base`: maps are merged, lists of named entries are joined, everything else is replaced."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
@@ -50,6 +52,6 @@ def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, A
 
 
 def identity(entry: Any) -> str | None:
-    """Identity of an entry in its list: the place of a mount, or its name."""
+    """Identity of an entry in its list: its mount path, or its name; None where it has neither."""
     found = (entry.get("mountPath") or entry.get("name")) if is_map(entry) else None
     return found if isinstance(found, str) else None

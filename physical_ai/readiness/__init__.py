@@ -1,8 +1,8 @@
-"""Diagnosis of GPU nodes: for each pool whether its nodes offer their GPUs, and which gate is closed, why, and how to
-open it.
+"""Diagnosis of GPU nodes: for each pool, whether its nodes offer their GPUs, and otherwise which gate is closed, why,
+and how to open it.
 
-`diagnose` is pure: plain Kubernetes objects in, a report for each pool out. `read_reports` reads the objects; `wait`
-reads until all gates are open or a bound is reached. Nothing here writes to a cluster, except what `osmo` deletes.
+`diagnose` is a pure function of plain Kubernetes objects. `read_reports` reads the objects; `wait` reads until all
+gates are open or a time limit is reached. Nothing here writes to a cluster, except that `osmo` deletes workflows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The gates of one node with AMD's GPUs that offers none, in order, and why the first closed one is closed. Pure."""
+"""Gates of a node with AMD GPUs that offers none, in order, and why the first closed gate is closed. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
 _BUILD = "-build-"
-"""Text between the pool and the rest of the name of a Pod that builds its driver."""
+"""Text in the name of a Pod that builds a driver, between the name of the pool and the rest."""
 LOADED = "kmm.node.kubernetes.io/{namespace}.{pool}.ready"
 """Label of nodes on which Kernel Module Management has loaded the driver of a DeviceConfig."""
 
@@ -27,7 +29,7 @@ def is_amd(expected: Expected) -> bool:
 
 
 class AmdEvidence:
-    """The objects of AMD's namespace, indexed once for all nodes."""
+    """Objects of AMD's namespace, indexed once for all nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.objects = cluster.amd
@@ -43,12 +45,12 @@ class AmdEvidence:
         return self._owned.get((daemonset, node), [])
 
     def builds(self, pool: str) -> list[Json]:
-        """The Pods that build the driver of a pool."""
+        """Pods that build the driver of a pool."""
         return self._builds.get(pool, [])
 
 
 class AmdGates:
-    """The gates of one node."""
+    """Gates of one node with AMD GPUs."""
 
     def __init__(self, expected: Expected, node: Json, evidence: AmdEvidence) -> None:
         self.expected, self.node = expected, node
@@ -73,7 +75,7 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Gate that is closed unless a DeviceConfig selects the node and the operator follows it."""
+        """Gate that is open if a DeviceConfig selects the node and the operator accepts it."""
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:
             return self._closed(DRIVER_GATE, "amd-config-absent")
@@ -81,7 +83,9 @@ class AmdGates:
         return self._closed(DRIVER_GATE, "amd-config-refused", message=message) if message else None
 
     def driver(self) -> ClosedGate | None:
-        """Gate with the message of Kernel Module Management; None where it has loaded the driver on the node."""
+        """Gate that is open if Kernel Module Management has loaded the driver on the node; otherwise closed, with its
+        message.
+        """
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):
             return None
@@ -146,6 +150,6 @@ class AmdGates:
 
 
 def _message(config: Json) -> str:
-    """Problem in a DeviceConfig's condition."""
+    """Problem that a DeviceConfig's condition Ready reports; empty where it reports none."""
     found = condition(config, "Ready")
     return str(found.get("message", "")) if found.get("status") == "False" else ""

@@ -1,4 +1,4 @@
-"""Reader of a cluster, and the exceptions that it raises."""
+"""Type of functions that read a cluster, and the exceptions that they raise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 FORBIDDEN = 403
 Get = Callable[[str, Mapping[str, str]], Any]
-"""`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
+"""Function `get(path, parameters)`, which returns the decoded JSON of an API path, or text where the answer is not
+JSON.
 
 Raises:
     Missing, Unreachable, Unusable
@@ -19,8 +20,9 @@ class Missing(Exception):
 
 
 class Unreachable(Exception):
-    """Raised where no answer came this time; the next request may get one. `status` is that of a refusal, 0 without
-    one.
+    """Raised where no answer came this time; the next request may get one.
+
+    `status` is the HTTP status of a refusal, 0 for no answer.
     """
 
     def __init__(self, text: str, status: int = 0) -> None:
@@ -29,9 +31,9 @@ class Unreachable(Exception):
 
 
 class Unusable(Exception):
-    """Raised where the kubeconfig or its login cannot work; a retry does not help."""
+    """Raised where the kubeconfig or its login cannot work, so that a retry does not help."""
 
 
 def is_forbidden(refusal: Unreachable) -> bool:
-    """True where the login lacks the right, so that the next request is refused too."""
+    """True where the refusal is for lack of rights, so that the next request would be refused too."""
     return refusal.status == FORBIDDEN or str(refusal).startswith(str(FORBIDDEN))

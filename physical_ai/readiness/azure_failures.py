@@ -1,5 +1,5 @@
-"""Meaning of a failed request to Azure or to the cluster: roles that are not in effect yet, a cluster that is busy, and
-advice where the message gives none.
+"""Meaning of failed requests to Azure or to the cluster: roles that are not in effect yet, a busy cluster, and advice
+where the message gives none.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from physical_ai.readiness.causes import azure_error_of
 
 RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
-"""Environment variable with the first delay in seconds; a simulated Azure needs shorter delays than the real one."""
+"""Environment variable with the first delay between attempts in seconds; a simulated Azure needs shorter delays than
+the real one.
+"""
 
 DEFAULT_SECONDS = 15.0
 MAX_ATTEMPTS = 14
 _LONGEST = 4
 MAX_BUSY_ATTEMPTS = 60
-"""Attempts while another operation runs: about an hour, in which an upgrade of a few nodes ends.
+"""Most attempts while another operation runs. They take about an hour, in which an upgrade of a few nodes ends.
 
 The engine itself repeats an operation 100 times at most (pulumi/pkg 3.259, resource/deploy/retries.go).
 """
@@ -31,14 +33,15 @@ _ROLE_IS_PENDING = (
 )
 """Parts of the messages of AKS, ARM and the API server's Azure authorizer while a role is missing or not in effect.
 
-"is forbidden: User" is Kubernetes' RBAC refusal; other refusals, such as Pod Security's "is forbidden: violates", are
-permanent.
+"is forbidden: User" is a refusal by Kubernetes' RBAC; other refusals, such as Pod Security's "is forbidden: violates",
+are permanent.
 """
 
 _BUSY = ("OperationNotAllowed", "AnotherOperationInProgress")
-"""Codes with which AKS answers 409 while it upgrades, scales or reimages; an exceeded quota has the first one too.
+"""Codes with which AKS answers 409 while it upgrades, scales or reimages; the first one also stands for an exceeded
+quota.
 
-The azure-native provider repeats AnotherOperationInProgress itself, and only that.
+The azure-native provider itself repeats requests for AnotherOperationInProgress, and for no other code.
 """
 
 _MAY_EXIST = (
@@ -50,23 +53,25 @@ _MAY_EXIST = (
     "long-running operation",
     "long running operation",
 )
-"""Parts of the message, in lower case, of a failure after which the resource may exist all the same.
+"""Parts, in lower case, of the message of a failure after which the resource may nevertheless exist.
 
-The engine words a partial creation as a list, "1 error occurred:" (InitError, Go's multierror); the azure-native
-provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
-completely" is a Helm release's.
+The engine reports a partial creation as a list, "1 error occurred:" (InitError, Go's multierror). The azure-native
+provider does the same when the PUT was accepted and its long-running operation then failed. "failed to initialize
+completely" is the message of a Helm release.
 """
 
 _CODE = re.compile(r'\bCode="?([A-Z][A-Za-z0-9_.]{3,80})"?')
-"""A code in the message of azure-native."""
+"""Expression for a code in a message of azure-native."""
 _FAILED_RELEASE = "failed to initialize completely"
 _NOT_READY = (
     "timed out waiting to be Ready",
     "timed out waiting for the condition",
     "Timeout occurred polling for",
 )
-"""Parts of the messages of pulumi-kubernetes (provider/pkg/await, 2026-07-01) when an object is not ready in time. They
-name no Pod that has no node."""
+"""Parts of the messages of pulumi-kubernetes (provider/pkg/await, 2026-07-01) when an object is not ready in time.
+
+These messages do not mention Pods without a node.
+"""
 _FIELD_CONFLICT = "field conflict detected"
 
 
@@ -81,7 +86,7 @@ def may_exist(error: str) -> bool:
 
 
 def role_is_pending(error: str) -> bool:
-    """True where the propagation of a role assignment explains `error`, a provider's message."""
+    """True where `error`, a provider's message, can be explained by a role assignment that is not in effect yet."""
     return any(sign in error for sign in _ROLE_IS_PENDING)
 
 
@@ -91,7 +96,7 @@ def is_busy(error: str) -> bool:
 
 
 def max_attempts(error: str) -> int:
-    """Number of attempts of an operation that failed with this error."""
+    """Most attempts of an operation that failed with this error."""
     return MAX_BUSY_ATTEMPTS if is_busy(error) else MAX_ATTEMPTS
 
 
@@ -135,7 +140,7 @@ def base_seconds(environment: Mapping[str, str]) -> float:
 
 
 def advice(error: str) -> str | None:
-    """Advice for a failure whose own message is not sufficient; None for all others."""
+    """Advice for a failure whose own message is not sufficient; None for all other failures."""
     if role_is_pending(error) and may_exist(error):
         return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
     if is_busy(error):
@@ -148,13 +153,13 @@ def advice(error: str) -> str | None:
 
 
 def hint(error: str) -> str | None:
-    """Advice below the error of a deployment; for a code of Azure that is not known, where to look it up."""
+    """Advice to print below the error of a deployment; for an unknown code of Azure, where to look it up."""
     found = _CODE.search(error)
     return advice(error) or (where_to_look(found[1]) if found is not None else None)
 
 
 def where_to_look(code: str) -> str:
-    """Advice for a code of Azure that the table does not have: nothing is concluded from it."""
+    """Advice to look up a code of Azure that the table does not have; nothing is concluded from the code."""
     pages = "https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors"
     aks = "https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/welcome-azure-kubernetes"
     return f"The code {code} is not in physical_ai/readiness/data/azure_errors.yaml. Look it up: {pages}, {aks}."

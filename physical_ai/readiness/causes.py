@@ -1,6 +1,7 @@
-"""The known causes, of closed gates (`data/causes.yaml`), of Pods that do not run (`data/workload_causes.yaml`) and of
-what Azure refuses (`data/azure_errors.yaml`), and the search for the one that fits. A part's own are in files of these
-names in its folder."""
+"""Known causes of closed gates (`data/causes.yaml`), of Pods that do not run (`data/workload_causes.yaml`) and of
+Azure's refusals (`data/azure_errors.yaml`), and the search for the cause that fits. Parts have further causes in
+files of the same names in their folders.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from physical_ai.repository import PARTS
 
 DATA = Path(__file__).parent / "data"
 CAPACITY = "capacity"
-"""The stage of a Pod in which Azure is asked for a node."""
+"""Stage of a Pod in which Azure is asked for a node."""
 
 
 @dataclass(frozen=True)
@@ -28,27 +29,27 @@ class Cause:
 
     id: str
     stages: tuple[str, ...]
-    """Places where it can occur: gates of a node, or stages of a Pod."""
+    """Gates of a node, or stages of a Pod, at which the cause can occur."""
     symptom: str
     reason: str
     fix: str
     source: str
     pattern: re.Pattern[str] | None
-    """Pattern in the messages of a pod or node; None for a cause that follows from the objects."""
+    """Expression for the messages of a Pod or node; None for a cause that is derived from the objects instead."""
     waits: bool
-    """True where the gate usually opens without an action."""
+    """True where the gate usually opens by itself."""
     past: bool = False
-    """True for a cause about something that has left the cluster or is over."""
+    """True for a cause that is over, or about something that has left the cluster."""
     known: bool = True
-    """False for a row that says only that nothing is known, with the original's own words."""
+    """False for a row that only states that nothing is known, and quotes the original message."""
     fix_elsewhere: str = ""
-    """Instruction for an existing cluster, where it differs."""
+    """Fix for an existing cluster, where it differs from `fix`."""
 
     def describe(self, facts: Mapping[str, str], *, azure: bool = True) -> tuple[str, str]:
         """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`.
 
         Args:
-            azure: Whether the node or the cluster is Azure's; else the cluster exists already.
+            azure: True for a cluster that the stack creates on Azure; False for an existing cluster.
         """
         known = defaultdict(lambda: "?", {"stack": "STACK"} | {key: value for key, value in facts.items() if value})
         fix = self.fix if azure else self.fix_elsewhere or self.fix
@@ -57,31 +58,31 @@ class Cause:
 
 @cache
 def causes() -> Mapping[str, Cause]:
-    """The known causes of closed gates by id, in the order of the search."""
+    """Known causes of closed gates, by id, in the order of the search."""
     return _read("causes.yaml", "gates")
 
 
 @cache
 def amd_causes() -> Mapping[str, Cause]:
-    """The known causes of closed gates on nodes with AMD's GPUs by id, in the order of the search."""
+    """Known causes of closed gates on nodes with AMD GPUs, by id, in the order of the search."""
     return _rows(PARTS / "amd" / "amd_causes.yaml", "gates")
 
 
 @cache
 def workload_causes() -> Mapping[str, Cause]:
-    """The known causes for which a Pod does not run, by id, in the order of the search: Azure's refusals last."""
+    """Known causes why a Pod does not run, by id, in the order of the search; Azure's refusals come last."""
     return {**_read("workload_causes.yaml", "stages"), **_of_azure()}
 
 
 @dataclass(frozen=True)
 class AzureError:
-    """A code of Azure: what it means for a pool, if anything, and advice below the error of a deployment."""
+    """A code of Azure: its meaning for a pool, if it has one, and advice to print below the error of a deployment."""
 
     id: str
     pattern: re.Pattern[str]
     symptom: str
     reason: str
-    """Reason of a Pod or pool; empty for an error that concerns a deployment only."""
+    """Reason why a Pod or pool waits; empty for an error that concerns deployments only."""
     fix: str
     deployment: str
     """Advice for a deployment; empty where Azure's own message is sufficient."""
@@ -93,7 +94,7 @@ class AzureError:
 
 @cache
 def azure_errors() -> Mapping[str, AzureError]:
-    """The one table of Azure's codes, by id, in the order of the search."""
+    """Known codes of Azure, by id, in the order of the search."""
     rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load((DATA / "azure_errors.yaml").read_text())
     return {
         key: AzureError(
@@ -113,7 +114,7 @@ def azure_errors() -> Mapping[str, AzureError]:
 
 
 def azure_error_of(text: str) -> AzureError | None:
-    """The first row that fits a code and message of Azure; None for words that are not known."""
+    """First row about Azure's codes that fits a code and message; None for an unknown one."""
     return next((each for each in azure_errors().values() if each.pattern.search(text)), None)
 
 
@@ -126,7 +127,7 @@ def _of_azure() -> dict[str, Cause]:
 
 
 def _read(file: str, stages: str) -> Mapping[str, Cause]:
-    """The causes of a file, then those of the files of its name in the folders of parts."""
+    """Causes in a file, and in the files of the same name in the folders of parts."""
     files = (DATA / file, *sorted(PARTS.glob(f"*/{file}")))
     return {key: cause for each in files for key, cause in _rows(each, stages).items()}
 
@@ -152,8 +153,10 @@ def _rows(file: Path, stages: str) -> Mapping[str, Cause]:
 
 
 def _fix(key: str, row: Mapping[str, Any], *, azure: bool) -> str:
-    """Instruction for a cause. Where the table of a node's causes has it, that table names the repair, for a gate as
-    for an alert.
+    """Fix for a cause.
+
+    Where a row of the node causes is about this cause, the fix comes from that row, so that gates and alerts advise
+    the same repair.
     """
     own = row.get("fix") if azure else row.get("fixElsewhere", row.get("fix"))
     return (gate_fix(key, azure=azure) or "") if own is None else with_remedies(own, azure=azure)
@@ -165,17 +168,21 @@ def cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
 
 
 def amd_cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
-    """The same on nodes with AMD's GPUs."""
+    """The first cause of a closed gate on nodes with AMD GPUs whose pattern matches `text`, with the pattern's named
+    groups.
+    """
     return _matching(amd_causes(), gate, text)
 
 
 def workload_cause_of(stage: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
-    """The same for a stage of a Pod."""
+    """The first cause for a stage of a Pod whose pattern matches `text`, with the pattern's named groups."""
     return _matching(workload_causes(), stage, text)
 
 
 def workload_causes_of(stage: str, text: str) -> list[tuple[Cause, Mapping[str, str]]]:
-    """All of them: a scheduler's message says of each node what it lacks."""
+    """All causes for a stage of a Pod whose patterns match `text`: a scheduler's message has several reasons, for
+    different nodes.
+    """
     return list(_all_matching(workload_causes(), stage, text))
 
 

@@ -1,4 +1,6 @@
-"""The gates of a node whose GPUs are given by claims: the DRA driver in place of the device plugin. Pure."""
+"""Gates of a node whose GPUs are given by claims: the DRA driver takes the place of the device plugin. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,14 @@ from physical_ai.readiness.objects import allocatable
 
 
 class ClaimGates(NodeGates):
-    """The gates of one node of such a pool."""
+    """Gates of a node in a pool whose GPUs are given by claims."""
 
     operands = ("container-toolkit", "operator-validator")
 
     def device_plugin(self) -> ClosedGate | None:
-        """The DRA driver's gate. A device plugin beside it would give each GPU to two Pods."""
+        """Gate that is open if the DRA driver runs; closed also if a device plugin runs beside it, which would give
+        each GPU to two Pods.
+        """
         gate = "dra-driver"
         stray = self.evidence.pod(self.name, "device-plugin")
         others = sorted(allocatable(self.node).keys() - {DRIVER})
@@ -28,7 +32,9 @@ class ClaimGates(NodeGates):
         return self.pod(gate, "dra-driver")
 
     def offered(self) -> ClosedGate:
-        """The driver's plugin runs, and the node has another number of devices than its size."""
+        """Gate that is closed because the node has another number of devices than its size, although the driver's
+        plugin runs.
+        """
         found, wanted = allocatable(self.node).get(DRIVER, 0), self.expected.resources.get(DRIVER, 0)
         if found:
             return self.closed("allocatable", "other-devices", value=str(found), wanted=str(wanted))

@@ -1,7 +1,8 @@
-"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login that it supports.
+"""Implementation of `Get` and `Send` with the official Kubernetes client, for a kubeconfig with any login that the
+client supports.
 
-The client logs in and keeps to the kubeconfig's TLS and proxy; requests and answers are those of
-`physical_ai.servers`, with its bounds. The form of each answer is checked here, once for all readers.
+The client does the login and applies the kubeconfig's TLS and proxy settings; `physical_ai.servers` sends the
+requests, with its limits. The form of each answer is checked here, once for all readers.
 """
 
 from __future__ import annotations
@@ -31,20 +32,23 @@ from physical_ai.servers.exchange import Answer, NoAnswer, Request, TooLarge, ex
 
 API = Bounds()
 LOG = Bounds(seconds=6, connect=3, idle=3, size=4 << 20, tries=1)
-"""A log comes from the node, which may no longer exist."""
+"""Limits of a request for a log, which comes from a node that may no longer exist."""
 LOGIN_SECONDS = 120.0
-"""Seconds for the login of the kubeconfig, which may ask a person to confirm it in a browser."""
+"""Seconds that the kubeconfig's login may take; it may ask a person to confirm it in a browser."""
 PATCHES = "application/merge-patch+json"
 Send = Callable[..., Any]
-"""`send(method, path, parameters, body=None)`; the answer's document. Raises as `Get` does."""
+"""Function `send(method, path, parameters, body=None)`, which returns the answer's decoded JSON.
+
+It raises the exceptions of `Get`.
+"""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def connect(kubeconfig: str, bounds: Bounds | None = None) -> Get:
-    """A reader of the cluster in the kubeconfig's current context. It connects with the first `get`.
+    """Returns a reader of the cluster in the kubeconfig's current context. It connects with the first `get`.
 
-    The login of the kubeconfig renews an expired token. Safe to use from several threads. Lists are read page by page,
-    unless the parameters have a `limit` of their own.
+    The login of the kubeconfig renews an expired token. The reader can be used from several threads. It reads lists
+    page by page, unless the parameters contain a `limit`.
     """
     request = _Session(kubeconfig, bounds or API).request
 
@@ -55,14 +59,14 @@ def connect(kubeconfig: str, bounds: Bounds | None = None) -> Get:
 
 
 def connect_to_change(kubeconfig: str, bounds: Bounds | None = None) -> Send:
-    """Opens a session as `connect` does, for requests that change something: `send("DELETE", path, parameters)`, or
-    `PATCH` with a body.
+    """Returns a sender of requests that change something: `send("DELETE", path, parameters)`, or `PATCH` with a body.
+    It connects as the reader of `connect` does.
     """
     return _Session(kubeconfig, bounds or API).request
 
 
 class _Session:
-    """One login, from its first request on."""
+    """A session with one login, which happens at its first request."""
 
     def __init__(self, kubeconfig: str, bounds: Bounds) -> None:
         self._kubeconfig, self._bounds = kubeconfig, bounds
@@ -89,11 +93,11 @@ class _Session:
 
 
 class _LoggedOut(Unreachable):
-    """The token is refused; the next request logs in again."""
+    """Raised where the token is refused; the next request logs in again."""
 
 
 class _LoginErrors(logging.Handler):
-    """Keeps the reason for a failed login, which the client only logs."""
+    """Log handler that keeps the reason for a failed login, which the client only logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -104,7 +108,7 @@ class _LoginErrors(logging.Handler):
 
 
 def _client(kubeconfig: str) -> Any:
-    """The client, logged in. Importing it takes half a second, so it is imported here.
+    """Kubernetes client, logged in. Importing the package takes half a second, so it is imported here.
 
     Raises:
         Unusable: the text is not a kubeconfig, or its login command is not installed.
@@ -131,15 +135,15 @@ def _client(kubeconfig: str) -> Any:
             raise Unusable(f"the kubeconfig's login is not installed: {problem}")
         raise Unreachable(f"the login failed: {problem}")
     if urlsplit(str(settings.host)).hostname in _LOOPBACK:
-        settings.proxy = None  # the proxy of the environment does not reach this machine's own servers
+        settings.proxy = None  # a proxy set in the environment cannot reach servers on this machine itself
     made = client.ApiClient(settings)
     bounded(made.rest_client.pool_manager)
     return made
 
 
 def _logged_in(act: Callable[[], Any]) -> Any:
-    """Returns the result of an act that runs the kubeconfig's login, whose commands and servers have no time limit of
-    their own.
+    """Returns the result of `act`, which runs the kubeconfig's login, within a time limit: login commands and servers
+    have none.
     """
     try:
         return within(LOGIN_SECONDS, act)
@@ -154,7 +158,7 @@ def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: 
     method, path, parameters, body = given
     log = api_path(path).sub == "log"
     kind = PATCHES if method == "PATCH" else "application/json"
-    # The client's function adds the token, and renews an expired one.
+    # The client's own function adds the token, and renews an expired one.
     _, url, headers, *_ = _logged_in(
         lambda: client.param_serialize(
             method=method,
@@ -168,7 +172,7 @@ def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: 
         )
     )
     data = None if body is None else json.dumps(body).encode()
-    # The status 429 for an eviction comes from a disruption budget, and the caller waits for it.
+    # A disruption budget answers an eviction with the status 429; the caller itself waits then.
     request = Request(method, url, headers, data, waits=api_path(path).sub != "eviction")
     limits = replace(LOG, seconds=min(LOG.seconds, bounds.seconds), size=min(LOG.size, bounds.size)) if log else bounds
     try:
@@ -199,7 +203,7 @@ def _refused(path: str, answer: Answer) -> Exception:
         return Missing(message)
     if status == 401:
         return _LoggedOut(f"401 {message}", status)
-    # The status 403 may pass, too: a role assignment takes minutes to work.
+    # The status 403 can be temporary: a role assignment takes minutes to come into effect.
     return Unreachable(f"{status} {message}", status)
 
 

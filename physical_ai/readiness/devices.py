@@ -1,4 +1,6 @@
-"""Devices that Pods get by resource claims: which there are, who holds them, and a node that offers them. Pure."""
+"""Devices that Pods get by resource claims: which devices exist, who holds them, and on which nodes. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU that a ResourceSlice names."""
+    """A GPU in a ResourceSlice."""
 
     pool: str
     name: str
@@ -27,7 +29,7 @@ class Device:
 
     @property
     def text(self) -> str:
-        """Description for a person: `NVIDIA H100 NVL (Hopper, 95830Mi)`."""
+        """Description of the GPU for people: `NVIDIA H100 NVL (Hopper, 95830Mi)`."""
         product, architecture = (
             str(at(self.attributes, f"{key}.string", "?")) for key in ("productName", "architecture")
         )
@@ -35,7 +37,7 @@ class Device:
 
 
 def devices(slices: Iterable[Json]) -> list[Device]:
-    """Whole GPUs of NVIDIA's driver, of the newest generation of each pool."""
+    """Whole GPUs of NVIDIA's DRA driver, from the newest generation of slices of each pool."""
     ours = [each for each in slices if at(each, "spec.driver") == DRIVER]
     newest: dict[str, int] = {}
     for each in ours:
@@ -57,7 +59,7 @@ def _of_slice(given: Json) -> Iterator[Device]:
 
 
 def with_devices(nodes: Iterable[Json], slices: Iterable[Json]) -> list[Json]:
-    """The nodes as if their devices were a resource, under the name of the driver."""
+    """The nodes with their devices as an allocatable resource that has the driver's name."""
     counts = Counter(device.node for device in devices(slices))
     return [_offering(node, counts[str(at(node, "metadata.name", ""))]) for node in nodes]
 
@@ -74,7 +76,7 @@ def _offering(node: Json, count: int) -> Json:
 
 
 def holders(claims: Iterable[Json]) -> dict[tuple[str, str], str]:
-    """The claim that each allocated device belongs to, as namespace/name, by pool and device."""
+    """Claim, as namespace/name, to which each device is allocated; the keys are pool and device."""
     found: dict[tuple[str, str], str] = {}
     for claim in claims:
         results: Sequence[Json] = at(claim, "status.allocation.devices.results", [])

@@ -1,4 +1,7 @@
-"""Reports from objects: pools that offer their GPUs, and the reason why the others do not. Pure."""
+"""Reports about pools, made from Kubernetes objects: whether a pool offers its GPUs, and otherwise why not.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ from physical_ai.readiness.slurmd import slurm_gate
 
 
 def is_open(expected: Expected, node: Json) -> bool:
-    """True for a node that is Ready and offers the expected resources; the Node object is enough to decide it."""
+    """True for a node that is Ready and offers the expected resources; the Node object alone is enough to decide
+    this.
+    """
     offers_unusable_gpus = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
     return is_ready(node) and _offers(expected, node) and not offers_unusable_gpus and not lacks_fabric(expected, node)
 
@@ -27,19 +32,19 @@ def is_open(expected: Expected, node: Json) -> bool:
 def _offers(expected: Expected, node: Json) -> bool:
     given = allocatable(node)
     if expected.by_claims and given.keys() - expected.resources:
-        return False  # the node's device plugin would offer the same GPUs again
+        return False  # a device plugin on the node would offer the same GPUs a second time
     return all(given.get(resource, 0) == count for resource, count in expected.resources.items())
 
 
 def nodes_of(expected: Expected, nodes: Iterable[Json]) -> list[Json]:
-    """The pool's nodes by name, without those that are being removed."""
+    """Nodes of the pool, sorted by name, without nodes that are being removed."""
     return sorted((node for node in nodes if pool_of(node) == expected.pool and not is_being_removed(node)), key=name)
 
 
 def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ...]:
-    """A report for each pool, in the given order.
+    """Reports for the pools, in the given order.
 
-    With only nodes in `cluster`, counts and states are correct; causes are not.
+    If `cluster` contains only nodes, counts and states are correct, but causes are not.
     """
     evidence, amd = Evidence(cluster), AmdEvidence(cluster)
     waiting = rollout.pending(evidence)

@@ -1,6 +1,6 @@
-"""The tables of docs/troubleshooting-gpu.md and docs/troubleshooting-pods.md, from the same data as the diagnosis.
+"""Tables of docs/troubleshooting-gpu.md and docs/troubleshooting-pods.md, from the data of the diagnosis.
 
-Written by `python -m docs.generator`.
+`python -m docs.generator` writes them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ PODS_FILE = DOCS / "troubleshooting-pods.md"
 
 
 SEVERAL = 3
-"""Number of gates from which a cause is listed in a separate table, not below each gate."""
+"""Number of gates from which on a cause is listed in a separate table instead of below each gate."""
 
 
 def tables() -> str:
-    """A section for each gate in order, with the causes that keep it closed, and one for causes of several gates."""
+    """Text with a section for each gate, in order, with the causes that keep it closed, and a section for causes of
+    several gates.
+    """
     parts = [
         "### Several gates",
         "Causes for which no pod runs, and common causes of the gates from the toolkit on.",
@@ -37,7 +39,7 @@ def tables() -> str:
 
 
 def stage_tables() -> str:
-    """A section for each stage of a Pod in order, with the causes that stop it there."""
+    """Text with a section for each stage of a Pod, in order, with the causes that stop a Pod there."""
     parts: list[str] = []
     met: set[str] = set()
     for number, (stage, meaning) in enumerate(STAGES.items(), 1):
@@ -47,7 +49,7 @@ def stage_tables() -> str:
 
 
 def _table(rows: Sequence[Cause], met: set[str]) -> str:
-    """Other pages can link to a cause's first row by its id."""
+    """Table of causes. Other pages can link to a cause's first row by the cause's id."""
     lines = ["| symptom | cause | fix | source |", "|---|---|---|---|"]
     for cause in rows:
         anchor = "" if cause.id in met else f'<a id="{cause.id}"></a>'
@@ -60,22 +62,22 @@ def _table(rows: Sequence[Cause], met: set[str]) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for a cell, with placeholders in angle brackets, as code."""
+    """Text for a table cell, with placeholders in angle brackets."""
     return re.sub(r"\{(\w+)\}", r"‹\1›", text).replace("|", "\\|")
 
 
 def gates_page() -> str:
-    """docs/troubleshooting-gpu.md with up-to-date tables."""
+    """Text of docs/troubleshooting-gpu.md with the current tables."""
     return _renewed(FILE, "causes.yaml", tables())
 
 
 def pods_page() -> str:
-    """docs/troubleshooting-pods.md with up-to-date tables."""
+    """Text of docs/troubleshooting-pods.md with the current tables."""
     return _renewed(PODS_FILE, "workload_causes.yaml", stage_tables())
 
 
 def _renewed(file: Path, data: str, tables: str) -> str:
-    """The page with other tables between its marks.
+    """Text of a page with these tables between its marks.
 
     Raises:
         ValueError: The page lacks the marks.

@@ -1,4 +1,4 @@
-"""The environment variables that change how a deployment waits, read once before it declares anything."""
+"""Environment variables that change how a deployment waits. They are read once, before anything is declared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from physical_ai.readiness.azure_failures import RETRY_SECONDS_VARIABLE, base_se
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE, bound_seconds, gates_mode
 
 _ANY_MINUTES = 1
-"""Minutes of a wait with a time limit: the variable is read for no other."""
+"""Minutes of some wait with a time limit: only for such a wait is the variable read."""
 _READERS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
     GATES_VARIABLE: gates_mode,
     GATE_SECONDS_VARIABLE: partial(bound_seconds, _ANY_MINUTES),
@@ -18,7 +18,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
 
 
 def unusable_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each variable whose value cannot be used, and what is wrong with it."""
+    """Name of each variable whose value cannot be used, with the problem."""
     for variable, read in _READERS.items():
         try:
             read(environment)

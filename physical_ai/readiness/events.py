@@ -1,4 +1,4 @@
-"""Events: read without the routine ones, up to a number, and never silently less."""
+"""Reading of events: without routine ones, up to a maximum number, and with a note where some are missing."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from physical_ai.readiness.model import Json
 from physical_ai.readiness.paging import first_pages
 
 MOST = 20_000
-"""Events of one reading. A storm has ten times as many, nearly all of which say the same."""
+"""Most events of one reading. A storm may have ten times as many, nearly all with the same text."""
 LEFT_OUT = ("Scheduled", "Pulling", "Pulled", "Created", "Started")
-"""Reasons of most events of a cluster that works. The server leaves them out."""
+"""Reasons of most events in a working cluster. The request excludes them, so the server does not send them."""
 ROUTINE = (*LEFT_OUT, "Killing", "SuccessfulCreate", "TriggeredScaleUp", "Bound", "Pipelined", "SuccessfulAttachVolume",
            "SuccessfulMountVolume", "SandboxChanged")  # fmt: skip
-"""Reasons of events that name no trouble."""
+"""Reasons of events that report no problem."""
 _QUIET = ",".join(f"reason!={each}" for each in LEFT_OUT)
 OF_NODES = "involvedObject.kind=Node"
 _FIRST = (OF_NODES, "involvedObject.name=cluster-autoscaler-status", "reason=FailedCreate")
-"""Events that are read even if there are very many: the server lists events by the names of their objects, not by time.
+"""Field selectors of events that are read first if there are very many: the server sorts events by the name of their
+object, not by time.
 """
 
 
 def read_events(get: Get, path: str, unread: list[str], most: int = MOST, about: str = "") -> list[Json]:
-    """The events of a list. What is not read is added to `unread`.
+    """Events in a list. Names of events that could not be read are added to `unread`.
 
     Args:
-        about: A field selector: only events about these objects.
+        about: A field selector, to read only events about certain objects.
 
     Raises:
-        Unreachable, Unusable: as `get` does, but for a login without the right to read events.
+        Unreachable, Unusable: `get` raised it; a login without the right to read events raises nothing.
     """
     what = "events of nodes" if about else "events"
     try:

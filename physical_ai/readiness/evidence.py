@@ -1,4 +1,4 @@
-"""The cluster's objects around one node: its pods by role, the DaemonSets, and the messages of a pod."""
+"""Objects in the cluster that belong to one node: its Pods by role, the DaemonSets, and a Pod's messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TITLES: Mapping[Role, str] = {
     "device-plugin": "device plugin",
     "dra-driver": "DRA driver",
 }
-"""Names in messages of the DaemonSet of a role."""
+"""Name of each role's DaemonSet in messages."""
 
 _NAMES: Mapping[str, Role] = {
     GRID_AGENT: "grid-agent",
@@ -39,12 +39,12 @@ _NAMES: Mapping[str, Role] = {
     KUBELET_PLUGIN: "dra-driver",
 }
 LOG_EVENT = "SimulatedLog"
-"""Reason of the events with a container's last log line on simulated nodes, which have no readable logs."""
+"""Reason of the events that have a container's last log line on simulated nodes, whose logs cannot be read."""
 _NOT_BEGUN = ("PodInitializing", "ContainerCreating")
 _UNINFORMATIVE = ("CrashLoopBackOff", *_NOT_BEGUN)
-"""Reasons of a waiting container whose message only repeats them."""
+"""Reasons of a waiting container whose message only repeats the reason."""
 _OPERANDS_WAIT = ("OperandNotReady", "DriverNotReady", "NoGPUNodes", "NFDLabelsMissing", "Ready", "")
-"""Reasons of the condition `Error` that only mean that pods are not ready yet."""
+"""Reasons of the condition `Error` that only mean that Pods are not ready yet."""
 
 
 def role_of(daemonset: Json) -> Role | None:
@@ -59,7 +59,7 @@ def role_of(daemonset: Json) -> Role | None:
 
 
 class Evidence:
-    """The objects of a cluster, indexed by node and role. What is asked for each node is looked up, not searched."""
+    """Objects of a cluster, indexed by node and role, so that questions about a node need no search."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -89,7 +89,7 @@ class Evidence:
         return dict(found)
 
     def records(self, node: str) -> list[Json]:
-        """The records of machines that have had the node's name."""
+        """Records of machines that have had the node's name."""
         return self._records.get(node[:63], [])
 
     @cached_property
@@ -100,15 +100,16 @@ class Evidence:
         return dict(found)
 
     def slurm(self, node: str) -> list[Json]:
-        """The Pods of slurmd on a node, and those of Slurm that belong to no node."""
+        """Slurm's Pods that concern a node: slurmd on the node, and the Pods that belong to no node."""
         return [*self._slurmd.get(node, ()), *self._slurmd.get("", ())]
 
     def pod(self, node: str, role: Role) -> Json | None:
-        """The node's pod of an operand; the newest one while an old one is being deleted."""
+        """The node's Pod of an operand; the newest one while an older Pod is being deleted."""
         return self._pods.get((node, role))
 
     def blocking_daemonset(self, role: Role, node: Json) -> tuple[Json, str, tuple[str, str, str | None] | None] | None:
-        """The DaemonSet closest to running on the node, the taints it does not tolerate, and the missing label.
+        """The DaemonSet of a role that comes closest to running on the node, the taints that it does not tolerate, and
+        the missing label.
 
         None where no DaemonSet has this role, or where one may run on the node.
         """
@@ -119,7 +120,7 @@ class Evidence:
             if label is None and not taints:
                 return None
             blocked.append((daemonset, ", ".join(taints) if label is None else "", label))
-        # A DaemonSet that is blocked by a taint alone is meant for the node.
+        # A DaemonSet that only a taint keeps off the node is meant for the node, so it comes first.
         return min(blocked, key=lambda each: each[2] is not None) if blocked else None
 
     def log_event(self, pod: str, container: str) -> str:
@@ -128,13 +129,14 @@ class Evidence:
         return str(events[-1].get("message", "")).strip() if events else ""
 
     def _about(self, pod: str, container: str) -> list[Json]:
-        """Events of one container by time; with an empty name those of the pod itself."""
+        """Events of one container, sorted by time; with an empty container name, those of the Pod itself."""
         return [each for each in self._events.get(pod, ()) if _container_of(each) == container]
 
     def messages(self, pod: Json) -> tuple[str, str]:
-        """The most informative line about why a pod is not ready, and all text for the search of causes.
+        """The most informative line about why a Pod is not ready, and all text in which to search for causes.
 
-        A container's own output is more specific than the kubelet's message, and that more than "back-off 5m0s".
+        A container's own output is more specific than the kubelet's message, which is more specific than "back-off
+        5m0s".
         """
         container, status = unfinished(pod)
         own, waiting = name(pod), at(status, "state.waiting", {})
@@ -153,7 +155,7 @@ class Evidence:
         return (found[0] if found else ""), "\n".join([*candidates, *reasons])
 
     def policy_error(self) -> tuple[str, str] | None:
-        """Reason and message of a ClusterPolicy that the operator cannot apply."""
+        """Reason and message of a ClusterPolicy that the operator cannot apply; None where there is none."""
         for policy in self.cluster.policies:
             error = condition(policy, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -161,7 +163,7 @@ class Evidence:
         return None
 
     def driver_error(self) -> tuple[str, str, str] | None:
-        """Name, reason and message of an NVIDIADriver that the operator cannot apply."""
+        """Name, reason and message of an NVIDIADriver that the operator cannot apply; None where there is none."""
         for driver in self.cluster.drivers:
             error = condition(driver, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -178,7 +180,7 @@ class Evidence:
         return any(unselected(selector, node) is None for selector in selectors)
 
     def deployment(self, *ends: str) -> Json | None:
-        """A Deployment by the end of its name."""
+        """A Deployment whose name ends with one of these texts; None where there is none."""
         return next((each for each in self.cluster.deployments if name(each).endswith(ends)), None)
 
     def pod_of_deployment(self, deployment: Json) -> Json | None:
@@ -208,7 +210,7 @@ def passed(pod: Json | None, container: str) -> bool:
 
 
 def saw_driver_after(other: Json | None, pod: Json) -> bool:
-    """True where `other` found a driver on the host after `pod` had started to look for one."""
+    """True where the Pod `other` found a driver on the host after `pod` had started to look for one."""
     if other is None or not passed(other, "driver-validation"):
         return False
     found = str(at(_init_status(other, "driver-validation"), "state.terminated.finishedAt", ""))
@@ -224,7 +226,7 @@ def _init_status(pod: Json, container: str) -> Json:
 
 
 def _container_of(event: Json) -> str:
-    """The container that an event names as `spec.initContainers{driver-validation}`."""
+    """Name of the container that an event is about, from a field such as `spec.initContainers{driver-validation}`."""
     return str(at(event, "involvedObject.fieldPath", "")).partition("{")[2].rstrip("}")
 
 

@@ -1,6 +1,6 @@
-"""A cluster that exists already: what it has, and which of its nodes are in which class.
+"""An existing cluster: what it contains, and which of its nodes belong to which node class.
 
-Reads only. The judgements are pure, on plain objects.
+The module only reads the cluster. The functions that judge it are pure, on plain objects.
 """
 
 from __future__ import annotations
@@ -31,61 +31,62 @@ from physical_ai.settings.facts.pools import (
 STACK_LABEL = "physical-ai/stack"
 """Label of the namespaces that a stack has created in an existing cluster."""
 FIELD_MANAGER = "physical-ai"
-"""Field manager of server-side apply: it owns the labels and taints of nodes that are the stack's."""
+"""Field manager of server-side apply that owns the labels and taints which a stack has given to nodes."""
 PATCH_ANNOTATIONS: Mapping[str, str] = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
-"""Annotations of the objects that set them, and so of the nodes."""
+"""Annotations of the NodePatches that set labels and taints, which the nodes get too."""
 _OF_THE_DRIVER = (DRIVER_LABEL, DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL)
-"""Labels that say where a node's driver comes from."""
+"""Labels that determine where a node's driver comes from."""
 _OF_ITS_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", split_taint(NOT_ACCEPTED_TAINT)[0])
-"""Prefixes of taints that come and go with the state of a node."""
+"""Prefixes of taints that come and go with a node's state."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """State of the cluster before a deployment."""
+    """State of an existing cluster before a deployment."""
 
     nodes: Sequence[Json]
     namespaces: Sequence[Json]
     policies: Sequence[Json] = ()
-    """ClusterPolicies of GPU Operators. Kinds alone say nothing, since they remain after an uninstallation."""
+    """ClusterPolicies of GPU Operators. The kind alone proves nothing, since it remains after an uninstallation."""
     drivers: Sequence[Json] = ()
-    """NVIDIADrivers."""
+    """NVIDIADrivers in the cluster."""
     daemonsets: Sequence[Json] = ()
-    """DaemonSets of the GPU Operator's namespace."""
+    """DaemonSets in the GPU Operator's namespace."""
     schedulers: Sequence[Json] = ()
-    """Configurations of KAI, of which a cluster has one."""
+    """Configurations of KAI; a cluster has at most one."""
 
     definitions: Collection[str] = ()
-    """Kinds that charts leave behind and the cluster has, as `plural.group`."""
+    """CustomResourceDefinitions that charts leave behind and that the cluster has, as `plural.group`."""
 
     @property
     def owners(self) -> Mapping[str, str | None]:
-        """The stack that has created a namespace, by its name; None for another owner's."""
+        """Stack that has created each namespace, by the namespace's name; None for a namespace of another owner."""
         return {name(each): labels(each).get(STACK_LABEL) for each in self.namespaces}
 
     @property
     def id(self) -> str:
-        """Id of the cluster: the uid of kube-system, which lives as long as the cluster."""
+        """Id of the cluster: the uid of its namespace kube-system, which lives as long as the cluster."""
         return next((str(at(each, "metadata.uid", "")) for each in self.namespaces if name(each) == "kube-system"), "")
 
 
 @dataclass(frozen=True)
 class NodeChange:
-    """The marks that a class gives to one of its nodes."""
+    """Labels and taints that a node class gives to one of its nodes."""
 
     node: str
     pool: str
     labels: Mapping[str, str]
     taints: Sequence[str]
-    """Taints of the class; empty where the node's taints are left alone."""
+    """Taints of the class; empty where the stack leaves the node's taints alone."""
     present: Sequence[Json] = ()
-    """Taints that the node has."""
+    """Taints that the node has before the change."""
 
     @property
     def listed(self) -> list[Json]:
-        """The complete list of taints, since it is one field: the present ones, and those that the class adds. A
-        cordon's taint is in it, and so is its time: a list without them would remove them, or be refused where a
-        controller owns the field.
+        """Complete list of taints after the change: the present ones, and those that the class adds.
+
+        The list is a single field, so it has to contain the taint of a cordon with its time: otherwise that taint
+        would be removed, or the change refused where a controller owns the field.
         """
         there = {taint_text(each) for each in self.present}
         missing = [split_taint(each) for each in self.taints if each not in there]
@@ -93,7 +94,7 @@ class NodeChange:
 
 
 def survey(get: Get) -> Survey:
-    """Reads the cluster. Raises as `get` does."""
+    """Reads the cluster, and returns its state. Raises the exceptions of `get`."""
     return Survey(
         nodes=listed(get, "/api/v1/nodes"),
         namespaces=listed(get, "/api/v1/namespaces"),
@@ -106,7 +107,9 @@ def survey(get: Get) -> Survey:
 
 
 def served(get: Get) -> list[str]:
-    """Kinds that charts leave behind and the API server has. Every user may read the list."""
+    """CustomResourceDefinitions that charts leave behind and that the API server has. Every user may read this
+    list.
+    """
     wanted = set(definitions_of(remaining()))
     groups = {name.partition(".")[2] for name in wanted}
     try:
@@ -122,7 +125,7 @@ def served(get: Get) -> list[str]:
 
 
 def changes(settings: Settings, found: Survey) -> tuple[list[NodeChange], list[str]]:
-    """Changes that the classes make to their nodes, and problems for which a node can't be of its class."""
+    """Changes that node classes make to their nodes, and reasons why a node cannot be in its class."""
     problems: list[str] = []
     given: list[NodeChange] = []
     taken: dict[str, str] = {}
@@ -186,7 +189,9 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
 
 
 def _list_of_others(node: Json, change: NodeChange) -> str | None:
-    """Reason why Kubernetes would refuse the list of taints: another manager owns it, and the class adds to it."""
+    """Reason why Kubernetes would refuse the list of taints, because another manager owns it and the class adds to it;
+    None otherwise.
+    """
     there = {taint_text(each) for each in change.present}
     missing = [each for each in change.taints if each not in there]
     others = sorted(owners(node, "spec", "taints") - {FIELD_MANAGER})
@@ -201,8 +206,9 @@ def _list_of_others(node: Json, change: NodeChange) -> str | None:
 
 
 def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
-    """Steps before a node of an earlier deployment gets its driver from another source: new labels alone would leave it
-    without a driver, under running work, or with two.
+    """Steps that are needed before a node of an earlier deployment gets its driver from another source; None where the
+    source stays the same. With new labels alone, the node would lose its driver under running work, or have two
+    drivers.
     """
     before, now = labels(node).get(DRIVER_LABEL), pool.driver.source
     if before is None or before == now.value:
@@ -222,5 +228,5 @@ def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
 
 
 def _labels_of_ours(node: Json) -> set[str]:
-    """Keys of labels that an earlier deployment has set."""
+    """Keys of the node's labels that an earlier deployment of the stack has set."""
     return {key for key in labels(node) if FIELD_MANAGER in owners(node, "metadata", "labels", key)}

@@ -1,6 +1,7 @@
-"""Judgement of an existing cluster for a stack: its nodes, and objects in it that belong to another owner.
+"""Judgement of an existing cluster for a stack: its nodes, and objects in it that belong to other owners.
 
-Pure. One judgement for `physai check`, previews and deployments, so that none of them finds what another one does not.
+`physai check`, previews and deployments share this judgement, so that all of them find the same problems. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -41,21 +42,24 @@ NOTHING = Finding(
 
 @dataclass(frozen=True)
 class Judgement:
-    """Changes that a deployment would make to the cluster, or the reasons to make none."""
+    """Judgement of a cluster: the changes that a deployment would make to nodes, and findings."""
 
     changes: Sequence[NodeChange]
     findings: Sequence[Finding]
-    """Errors are about nodes that cannot be of their class, or about objects of another owner; the others report how
-    these are used, where that is a choice of the settings."""
+    """Findings.
+
+    Errors are about nodes that cannot be in their class, or about objects of another owner; the other findings report
+    how the stack uses such objects, where the settings allow that.
+    """
 
     @property
     def problems(self) -> list[str]:
-        """All that stops a deployment before anything is changed."""
+        """Problems because of which a deployment stops before anything is changed."""
         return [each.problem for each in self.findings if each.is_error]
 
     @property
     def notes(self) -> list[str]:
-        """Messages of a deployment that continues."""
+        """Notes to print in a deployment that continues."""
         found = [each for each in self.findings if not each.is_error and each is not NOTHING]
         return [each.problem for each in sorted(found, key=lambda each: each.severity.rank)]
 
@@ -97,7 +101,7 @@ def _scheduler(settings: Settings, plan: Plan, found: Survey) -> Iterator[str]:
 def _operator(
     settings: Settings, plan: Plan, found: Survey, given: Sequence[NodeChange]
 ) -> tuple[list[str], list[str]]:
-    """Problems with a GPU Operator that the stack has not installed, and notes about how the stack uses it."""
+    """Problems with a GPU Operator that the stack has not installed, and notes on how the stack uses it."""
     ours = found.owners.get(OPERATOR_NAMESPACE) == settings.stack
     foreign = [each for each in found.policies if not (ours and _is_in(each, OPERATOR_NAMESPACE))]
     installs = installs_operator(settings)
@@ -136,7 +140,7 @@ def _is_in(policy: Json, namespace: str) -> bool:
 
 
 def _classes(found: Survey, given: Sequence[NodeChange]) -> dict[str, list[Mapping[str, str]]]:
-    """Labels of each node, by class, with those that the stack gives."""
+    """Labels of each node, by node class, including the labels that the stack gives."""
     held = {name(each): labels(each) for each in found.nodes}
     classes: dict[str, list[Mapping[str, str]]] = {}
     for change in given:

@@ -1,6 +1,7 @@
-"""Comparison of an existing cluster with the one that a stack was first deployed in, by its state.
+"""Comparison of an existing cluster with the cluster that a stack was first deployed in, according to the stack's
+state.
 
-Pure. The state keeps the id of the cluster and a mark, and the stack's namespaces have the mark as a label.
+The state keeps the id of the cluster and a mark, and the stack's namespaces have the mark as a label. Pure functions.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from physical_ai.readiness.existing import STACK_LABEL, Survey
 
 MARK_LABEL = "physical-ai/deployment"
 CLUSTER, MARK = "cluster", "mark"
-"""Keys of the values in the state."""
+"""Keys of these two values in the state."""
 
 
 def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:
-    """Reason not to deploy the stack of this state in this cluster; empty in its own cluster, and for a stack without
-    objects in any.
+    """Reason not to deploy this stack into this cluster; empty in the stack's own cluster, and for a stack that has no
+    objects in any cluster yet.
 
     Args:
-        stack: Its name.
-        context: The one that leads to the cluster.
-        kept: What the state keeps of the first deployment; of this one, where it is the first.
-        found: The cluster.
+        stack: Name of the stack.
+        context: Kubeconfig context of the cluster.
+        kept: Values in the state: of the first deployment, which may be the present one.
+        found: State of the cluster.
     """
     if kept[CLUSTER] != found.id:
         return (

@@ -1,4 +1,4 @@
-"""The GPUs that the settings define for each pool."""
+"""GPUs that each pool should offer according to the settings."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
 
 
 def deployed_pools(summaries: Mapping[str, Mapping[str, Any]], stack: str) -> tuple[Expected, ...]:
-    """Resources that one node of each pool of a deployed stack should offer, from its output `pools`; commands name
-    the stack.
+    """Resources that one node of each pool of a deployed stack should offer, from the stack's output `pools`.
+
+    `stack` is the name to write in commands.
     """
     return tuple(
         Expected(
@@ -60,5 +61,5 @@ def _is_cut(summary: Mapping[str, Any]) -> bool:
 
 
 def is_existing(pools: Iterable[Expected]) -> bool:
-    """True for the pools of an existing cluster."""
+    """True for pools of an existing cluster."""
     return any(each.existing for each in pools)

@@ -1,4 +1,4 @@
-"""InfiniBand adapters that a node offers, and the cause where it lacks some. Pure: it reads the Node object."""
+"""InfiniBand adapters that a node offers, and the cause where some are missing. Pure functions of the Node object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.readiness.objects import allocatable
 
 
 def adapters(expected: Expected, node: Json) -> dict[str, int]:
-    """Number of each resource for RDMA that the node offers, of those that it should offer."""
+    """Number of adapters that the node offers, by RDMA resource, for the resources that it should offer."""
     given: Mapping[str, Any] = at(node, "status.allocatable", {})
     return {resource: int(given.get(resource, 0)) for resource in expected.fabric}
 
@@ -22,9 +22,10 @@ def lacks_fabric(expected: Expected, node: Json) -> bool:
 
 
 def fabric_cause(expected: Expected, node: Json) -> tuple[str, dict[str, str]] | None:
-    """Id of the cause for which a node lacks adapters, and the facts that its text names.
+    """Id of the cause why a node lacks adapters, and the facts that the cause's text mentions.
 
-    None where it has them, or lacks GPUs, which come first: their driver waits for that of the adapters.
+    None where the node has all adapters, or lacks GPUs: these come first, since their driver waits for the adapters'
+    driver.
     """
     given, gpus = labels(node), allocatable(node)
     if any(gpus.get(resource, 0) != count for resource, count in expected.resources.items()):
@@ -40,5 +41,5 @@ def fabric_cause(expected: Expected, node: Json) -> tuple[str, dict[str, str]] |
 
 
 def listed(counts: Mapping[str, int]) -> str:
-    """Resources with their counts, for a sentence."""
+    """Resources with their counts, as text for a sentence."""
     return ", ".join(f"{count} × {resource}" for resource, count in sorted(counts.items()))

@@ -13,7 +13,7 @@ from physical_ai.readiness.phase import phase, unfinished
 
 
 class GatesOfNode:
-    """Knowledge about one node, and the closed gates that are made from it."""
+    """Maker of closed gates of one node, from the facts of the node, its pool and a Pod."""
 
     def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
         self.expected, self.node, self.evidence = expected, node, evidence
@@ -23,11 +23,11 @@ class GatesOfNode:
 
     @property
     def holders(self) -> Sequence[str]:
-        """Pods that hold GPUs of the node, where they were read."""
+        """Pods that hold GPUs of the node; empty where they were not read."""
         return (self.evidence.cluster.work or {}).get(self.name, ())
 
     def closed(self, gate: str, cause: str, *, pod: Json | None = None, message: str = "", **facts: str) -> ClosedGate:
-        """A gate that is closed for a known cause; without `message` with the pod's own."""
+        """A gate closed for a known cause; its message is the Pod's own unless `message` is given."""
         known = causes()[cause]
         container = unfinished(pod)[0] if pod else ""
         reason, fix = known.describe({**self.facts(pod), **facts}, azure=self.azure)

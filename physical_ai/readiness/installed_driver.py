@@ -1,4 +1,6 @@
-"""Drivers of a GPU Operator that the stack has not installed, against those that the pools of a stack ask for. Pure."""
+"""Comparison of the drivers of a GPU Operator that the stack has not installed with the drivers that the stack's pools
+need. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,17 @@ from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts import gpu
 
 OWNERS = "owners"
-"""Rule: what belongs to another owner stays as it is, and the stack fits it."""
+"""Name of the rule that the stack adapts to objects of other owners, and never changes them."""
 OWNERS_SOURCE = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 
 
 def stops(where: str, problem: str, fix: str) -> Finding:
-    """One place in which the operator is not what the stack asks for, and the stack cannot work with it."""
+    """Error about a difference between the operator and the settings with which the stack cannot work."""
     return Finding(Severity.ERROR, OWNERS, where, problem, fix, OWNERS_SOURCE)
 
 
 def differs(where: str, problem: str, fix: str) -> Finding:
-    """One with which it can."""
+    """Warning about a difference between the operator and the settings with which the stack can work."""
     return Finding(Severity.WARNING, OWNERS, where, problem, fix, OWNERS_SOURCE)
 
 
@@ -34,7 +36,9 @@ def driver_differences(
     drivers: Sequence[Json],
     classes: Mapping[str, Sequence[Mapping[str, str]]],
 ) -> Iterator[Finding]:
-    """`spec` is the ClusterPolicy's; `classes` are the labels of each node, by pool."""
+    """Findings about the drivers. `spec` is the ClusterPolicy's spec; `classes` are the labels of each node, by
+    pool.
+    """
     operated = gpu.operator_pools(settings)
     if not operated:
         return

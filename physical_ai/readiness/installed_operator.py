@@ -1,6 +1,7 @@
 """A GPU Operator that the stack has not installed, and its differences from the stack's settings.
 
-Pure. Its ClusterPolicy and its NVIDIADrivers are compared, since its operands follow these, and no values of Helm.
+The comparison uses its ClusterPolicy and NVIDIADrivers, which determine its operands, and not its Helm values. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -26,20 +27,22 @@ VERSION_LABEL = "app.kubernetes.io/version"
 RELEASE, RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 ENFORCED = "pod-security.kubernetes.io/enforce"
 NFD_WORKER = {"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"}
-"""Labels of the DaemonSet in NFD's chart."""
+"""Labels of the worker's DaemonSet in NFD's chart."""
 OPERANDS_TOLERATE = ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},)
-"""Tolerations of operands where the ClusterPolicy has none (NVIDIA/gpu-operator, assets/*/0500_daemonset.yaml)."""
+"""Tolerations that operands have where the ClusterPolicy sets none (NVIDIA/gpu-operator,
+assets/*/0500_daemonset.yaml).
+"""
 
 
 @dataclass(frozen=True)
 class InstalledOperator:
-    """Objects of the operator in the cluster. `daemonsets` are those of its namespace."""
+    """Objects of the GPU Operator in the cluster. `daemonsets` are those in its namespace."""
 
     policies: Sequence[Json]
     drivers: Sequence[Json]
     daemonsets: Sequence[Json]
     namespace: Json | None
-    """`gpu-operator`, if it is there."""
+    """The namespace `gpu-operator`; None where it does not exist."""
 
     @property
     def policy(self) -> Json:
@@ -47,18 +50,18 @@ class InstalledOperator:
 
     @property
     def version(self) -> str:
-        """Release of the operator, as its chart writes it; empty where it is not known."""
+        """Release of the operator in the form of the chart's version; empty where it is not known."""
         text = labels(self.policy).get(VERSION_LABEL, "")
         return f"v{text.removeprefix('v')}" if text else ""
 
     @property
     def installed_in(self) -> str:
-        """The namespace of its Helm release; empty where Helm has not installed it."""
+        """Namespace of the operator's Helm release; empty where Helm has not installed it."""
         return annotations_of(self.policy).get(RELEASE_NAMESPACE, "")
 
     @property
     def title(self) -> str:
-        """Description for messages: release, ClusterPolicy, and its Helm release."""
+        """Description of the operator for messages: release, ClusterPolicy, and Helm release."""
         release = annotations_of(self.policy).get(RELEASE, "")
         helm = f", Helm release {self.installed_in}/{release}" if release else ", not installed by Helm"
         return f"{self.version or 'of an unknown release'} (ClusterPolicy {name(self.policy)}{helm})"
@@ -67,13 +70,13 @@ class InstalledOperator:
 def differences(
     settings: Settings, plan: GpuPlan, found: InstalledOperator, classes: Mapping[str, Sequence[Mapping[str, str]]]
 ) -> list[Finding]:
-    """Differences between the operator and the stack's settings, those first that stop the stack.
+    """Differences between the operator and the stack's settings; those that stop the stack come first.
 
     Args:
-        settings: Of the stack.
-        plan: What the stack would install the operator with.
-        found: The one that is there.
-        classes: The labels of each node, by pool, with those that the stack gives.
+        settings: The stack's settings.
+        plan: Plan with which the stack itself would install the operator.
+        found: The operator in the cluster.
+        classes: Labels of each node, by pool, including those that the stack gives.
     """
     spec = at(found.policy, "spec", {})
     every = [
@@ -139,7 +142,7 @@ def _sharing(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iter
     shared = [name for name, pool in pools.items() if pool.sharing.time_slicing or pool.sharing.mps]
     fix = f"Set devicePlugin.config.name={POOL_CONFIGS} there; the ConfigMap comes with the stack."
     if given not in ("", POOL_CONFIGS):
-        # The plugin ends on nodes whose label names a configuration that its ConfigMap does not have.
+        # The device plugin exits on nodes whose label names a configuration that its ConfigMap does not have.
         problem = (
             f"it is {given}, which has no configuration of the name that the label {gpu.DEVICE_PLUGIN_LABEL} gives"
         )
@@ -148,7 +151,7 @@ def _sharing(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iter
         problem = f"it has none, and {', '.join(shared)} would not be shared"
         yield stops("devicePlugin.config.name", problem, f"{fix} Or remove pools.{shared[0]}.sharing.")
     if not gpu.runs_mig_manager(settings):
-        return  # without instances, every strategy offers whole GPUs
+        return  # without MIG instances, every strategy offers whole GPUs
     wanted, strategy = at(plan.values, "mig.strategy", ""), at(spec, "mig.strategy", "")
     if wanted != strategy:
         problem = f"it is {strategy or 'empty'}, and the pools need {wanted or 'an empty one'}"
@@ -181,7 +184,9 @@ def _tolerated(tolerations: Sequence[Mapping[str, Any]], taint: str) -> bool:
 
 
 def _enabled(spec: Mapping[str, Any], operand: str) -> bool:
-    """True for an operand that is not switched off (NVIDIA/gpu-operator, clusterpolicy_types.go, IsEnabled)."""
+    """True for an operand that the ClusterPolicy does not switch off (NVIDIA/gpu-operator, clusterpolicy_types.go,
+    IsEnabled).
+    """
     return bool(at(spec, f"{operand}.enabled", True))
 
 

@@ -1,4 +1,4 @@
-"""The kubeconfig the program and its users log in with."""
+"""The kubeconfig with which the program and its users log in."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ LOGIN_ARGUMENTS = (
     "--environment",
     "AzurePublicCloud",
 )
-"""kubelogin with the Azure CLI's login. AAD_LOGIN_METHOD in the environment overrides `--login` (kubelogin reads its
-variables after its flags), so one text serves a laptop (azurecli), CI (workloadidentity) and a simulation."""
+"""Arguments of kubelogin for the Azure CLI's login.
+
+AAD_LOGIN_METHOD in the environment overrides `--login`, since kubelogin reads its variables after its flags. So one
+text serves a laptop (azurecli), CI (workloadidentity) and a simulation.
+"""
 
 
 def exec_kubeconfig(raw: str) -> str:
-    """AKS's user kubeconfig with its login replaced by one that needs no terminal.
+    """AKS's user kubeconfig, with its login replaced by one that needs no terminal.
 
-    AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. The clusters, with
-    the API server's address and CA, and the contexts do not change.
+    AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. Clusters, with the
+    API server's address and CA, and contexts do not change.
 
     Raises:
-        ValueError: `raw` is not a kubeconfig, or has a user without an exec login (local accounts are then on).
+        ValueError: `raw` is not a kubeconfig, or a user has no exec login, because local accounts are enabled.
     """
     config = _mapping(_loaded(raw), "the kubeconfig")
     users = config.get("users")
@@ -49,7 +52,7 @@ def exec_kubeconfig(raw: str) -> str:
 
 
 def one_context(raw: str, context: str) -> str:
-    """A kubeconfig with one of the contexts of `raw`, as the current one, and nothing of the others.
+    """Kubeconfig with only this context of `raw`, as the current one.
 
     Raises:
         ValueError: `raw` is not a kubeconfig, or has no such context.

@@ -1,4 +1,4 @@
-"""One context of a kubeconfig file, and what to do about one that does not lead to its cluster.
+"""A context of a kubeconfig file, and advice where it does not lead to its cluster.
 
 Every message names the file, the context, the problem, and what to write or run.
 """
@@ -22,18 +22,18 @@ from physical_ai.readiness.reader import Unusable
 
 DEFAULT_FILE = "~/.kube/config"
 _FILES = {"cluster": ("certificate-authority",), "user": ("client-certificate", "client-key", "tokenFile")}
-"""Fields with a path. A relative one begins at the folder of the kubeconfig (client-go, clientcmd/loader.go)."""
+"""Fields that contain a path. A relative path starts at the kubeconfig's folder (client-go, clientcmd/loader.go)."""
 _VERSION, _UTC_TIME = 0xA0, 0x17
-"""Tags of DER."""
+"""Tags in DER: of a certificate's version, and of a UTCTime."""
 
 
 def kubeconfig_file(named: str | None, environment: Mapping[str, str]) -> str:
-    """The file that a stack names, else that of the environment, else the default one."""
+    """Path of the kubeconfig: the one that the settings name, else the environment's, else the default."""
     return named or environment.get("KUBECONFIG") or DEFAULT_FILE
 
 
 def read_context(file: str, context: str, today: datetime.datetime | None = None) -> str:
-    """The kubeconfig of one context, whichever is selected in the file. Raises Unusable."""
+    """Kubeconfig with the given context only, whichever context is selected in the file. Raises Unusable."""
     if os.pathsep in file:
         raise Unusable(f"KUBECONFIG names several files: {file}. Write the one to use to target.kubeconfig.")
     path = Path(file).expanduser()
@@ -57,7 +57,9 @@ def read_context(file: str, context: str, today: datetime.datetime | None = None
 
 
 def explained(file: str, context: str, kubeconfig: str, problem: Exception) -> str:
-    """Reason why a cluster did not answer, for people. `kubeconfig` is the return value of `read_context`."""
+    """Reason, in words for people, why a cluster did not answer. `kubeconfig` is the return value of
+    `read_context`.
+    """
     document: Any = safe_yaml.load(kubeconfig)
     user, text = at(document["users"][0], "user", {}), str(problem).rstrip(".")
     server = str(at(document["clusters"][0], "cluster.server", ""))
@@ -99,20 +101,22 @@ def _refused(user: Mapping[str, Any]) -> str:
 
 
 def _with_whole_paths(document: Any, folder: Path) -> dict[str, Any]:
-    """The text leaves its file, so that what begins at the folder of the file is made to begin at the root."""
+    """The kubeconfig with absolute paths, since it is then used without its file: relative paths start at the file's
+    folder.
+    """
     for section, fields in _FILES.items():
         entry: dict[str, Any] = document[f"{section}s"][0].get(section) or {}
         for field in fields:
             if entry.get(field):
                 entry[field] = str(folder / str(entry[field]))
         command = at(entry, "exec.command")
-        if command and os.sep in str(command):  # a command without a separator is on the PATH
+        if command and os.sep in str(command):  # a command without a separator is looked up on PATH
             entry["exec"]["command"] = str(folder / str(command))
     return cast("dict[str, Any]", document)
 
 
 def _expiry(user: Mapping[str, Any]) -> datetime.datetime | None:
-    """The end of the user's client certificate; None where there is none, or it cannot be read."""
+    """Expiry time of the user's client certificate; None where there is none, or it cannot be read."""
     try:
         if data := user.get("client-certificate-data"):
             pem = base64.b64decode(str(data)).decode()
@@ -127,7 +131,10 @@ def _expiry(user: Mapping[str, Any]) -> datetime.datetime | None:
 
 
 def _not_after(certificate: bytes) -> datetime.datetime:
-    """`validity.notAfter` of an X.509 certificate in DER (RFC 5280, 4.1). The program has no library for it."""
+    """Field `validity.notAfter` of an X.509 certificate in DER (RFC 5280, 4.1).
+
+    The program has no library that reads it.
+    """
     outer = next(_parts(certificate))[1]
     fields = [each for each in _parts(next(_parts(outer))[1]) if each[0] != _VERSION]
     validity = fields[3][1]  # the validity follows the serial number, the algorithm and the issuer
@@ -137,7 +144,7 @@ def _not_after(certificate: bytes) -> datetime.datetime:
 
 
 def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Tag and content of each element."""
+    """Tag and content of each DER element in the data."""
     while data:
         tag, length, start = data[0], data[1], 2
         if length & 0x80:

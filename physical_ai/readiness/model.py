@@ -1,4 +1,4 @@
-"""The input of the diagnosis and its results."""
+"""Input and results of the diagnosis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GATES: Mapping[str, str] = {
     "rollout": "the latest change has reached the node",
     "slurm": "slurmd runs on the node and has registered, on pools of `slurm.pools`",
 }
-"""The gates in the order in which they open, and what each one being open means."""
+"""Gates in the order in which they open, each with what it means that the gate is open."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +38,36 @@ class Expected:
 
     pool: str
     resources: Mapping[str, int]
-    """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`; `{"gpu.nvidia.com": 2}` are devices for claims."""
+    """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`, or devices for claims: `{"gpu.nvidia.com": 2}`."""
     driver_source: Source
     needs_mig_ids: bool = False
-    """True where MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable
-    GPUs."""
+    """True where MIG is enabled, so that CUDA needs the id of an instance: with MIG strategy `none`, the offered GPUs
+    would be unusable.
+    """
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Resources of the Network Operator's device plugin on one node: `{"rdma/shared_ib": 63}`."""
+    """RDMA resources that the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
 
     slurm: bool = False
-    """True for a pool whose nodes are Slurm's."""
+    """True for a pool that Slurm schedules."""
     ports: int = 0
-    """InfiniBand ports of one node; 0 where no Pod reaches them."""
+    """Number of InfiniBand ports of one node; 0 where Pods cannot use them."""
     stack: str = "STACK"
-    """Name of the stack in commands."""
+    """Name of the stack to write in commands."""
     existing: bool = False
     """True for a pool whose nodes are servers of an existing cluster."""
 
     @property
     def by_claims(self) -> bool:
-        """True where Pods get the GPUs by resource claims."""
+        """True where Pods get GPUs by resource claims."""
         return CLAIM_DRIVER in self.resources
 
 
 @dataclass(frozen=True)
 class AmdObjects:
-    """The objects of AMD's operator; none where no pool has AMD's GPUs, or all of them are offered."""
+    """Objects of AMD's operator; empty where no pool has AMD GPUs, or where all GPUs are offered."""
 
     configs: Sequence[Json] = ()
-    """DeviceConfigs."""
+    """DeviceConfigs in AMD's namespace."""
     daemonsets: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     pods: Sequence[Json] = ()
@@ -75,28 +76,28 @@ class AmdObjects:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Plain Kubernetes objects, as the API server returns them in lists."""
+    """Objects of a cluster, as the API server returns them in lists."""
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
-    """Pods of the operator's namespace, like DaemonSets, Deployments and events."""
+    """Pods in the operator's namespace; DaemonSets, Deployments and events are of this namespace, too."""
     daemonsets: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     events: Sequence[Json] = ()
     policies: Sequence[Json] = ()
-    """ClusterPolicies."""
+    """ClusterPolicies in the cluster."""
     drivers: Sequence[Json] = ()
-    """NVIDIADrivers."""
+    """NVIDIADrivers in the cluster."""
     logs: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """Last log line by pod and container, for those that were read."""
+    """Last log line, by Pod and container, for logs that were read."""
     namespace: str = OPERATOR_NAMESPACE
     amd: AmdObjects = field(default_factory=AmdObjects)
     slurm: Sequence[Json] = ()
-    """Pods of Slurm's namespace; none where no pool is Slurm's."""
+    """Pods in Slurm's namespace; empty where Slurm schedules no pool."""
     records: Sequence[Json] = ()
-    """ConfigMaps with the record of each machine; none where no pool has InfiniBand."""
+    """ConfigMaps with the records of machines; empty where no pool has InfiniBand."""
     work: Mapping[str, Sequence[str]] | None = None
-    """Pods that hold GPUs by node, of those nodes whose driver is in use; None where they were not read."""
+    """Pods that hold GPUs, by node, for nodes whose driver is in use; None where they were not read."""
 
 
 @dataclass(frozen=True)
@@ -106,41 +107,41 @@ class ClosedGate:
     pool: str
     node: str
     gate: str
-    """A key of `GATES`."""
+    """Name of the gate: a key of `GATES`."""
     reason: str
-    """One sentence."""
+    """Reason why the gate is closed, in one sentence."""
     cause: str = ""
-    """Id of a known cause; empty for a wait that is expected to end, and for an unknown cause."""
+    """Id of the known cause; empty for a wait that is expected to end, and for an unknown cause."""
     fix: str = ""
     pod: str = ""
     container: str = ""
-    """The container that is not ready."""
+    """Container that is not ready."""
     phase: str = ""
-    """The pod's, as kubectl prints it: `Init:0/1`."""
+    """Phase of the Pod, as kubectl prints it: `Init:0/1`."""
     message: str = ""
-    """The evidence: a log line, a container's message, an event, a status."""
+    """Evidence: a log line, a container's message, an event, or a status."""
     may_recover: bool = True
-    """True where waiting may help; otherwise an action is needed."""
+    """True where the gate may open by itself; False where an action is needed."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One pool: `empty` has no nodes, so there is nothing to wait for."""
+    """Report about one pool. The state `empty` means that it has no nodes, so there is nothing to wait for."""
 
     pool: str
     driver_source: Source
     state: State
     nodes: int
     expected: Mapping[str, int]
-    """Resources of all its nodes together, as the settings define them."""
+    """Resources that all nodes of the pool together should offer, according to the settings."""
     allocatable: Mapping[str, int]
-    """Resources its nodes offer now, including unexpected ones."""
+    """Resources that the pool's nodes offer now, including unexpected ones."""
     closed: tuple[ClosedGate, ...] = ()
     unread: tuple[str, ...] = ()
-    """Evidence that could not be read, and why: without it a cause may be missing."""
+    """Evidence that could not be read, with the reason; causes may be missing because of it."""
 
     def document(self) -> dict[str, Any]:
-        """Report as JSON, with stable keys."""
+        """The report as a JSON document with stable keys."""
         return {
             "state": self.state,
             "nodes": self.nodes,
@@ -167,12 +168,12 @@ class Report:
 
 
 ROLLOUT = "rollout"
-"""The gate of nodes that offer their GPUs while a change has not reached them."""
+"""Gate of nodes that offer their GPUs although a change has not reached them yet."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a wait."""
+    """Result of waiting for the gates."""
 
     reports: tuple[Report, ...]
     """Reports from the last successful read."""
@@ -186,13 +187,14 @@ class Outcome:
 
     @property
     def is_only_rollout(self) -> bool:
-        """True where every node offers its GPUs, and a change has not reached all of them."""
+        """True where every node offers its GPUs, but a change has not reached all nodes yet."""
         gates = {gate.gate for report in self.reports for gate in report.closed}
         return not self.problem and gates == {ROLLOUT}
 
     def is_failure(self, timeout_minutes: int) -> bool:
-        """True for a result that fails a deployment. A timeout of 0 only reports.
+        """True for a result that fails a deployment. With a timeout of 0, no result does.
 
-        A rollout does not: a driver that waits for training to end may take a day, with the GPUs in use meanwhile.
+        An incomplete rollout does not fail a deployment: a driver that waits for training to end may take a day, while
+        the GPUs are in use.
         """
         return not self.is_open and timeout_minutes > 0 and not self.is_only_rollout

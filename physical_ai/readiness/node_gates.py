@@ -1,4 +1,4 @@
-"""The gates of one node whose GPUs are missing, in order, and why the first closed one is closed. Pure."""
+"""Gates of a node whose GPUs are missing, in order, and why the first closed gate is closed. Pure functions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ UNKNOWN_FAILURE = (
 
 
 def grid_cause(said: str) -> str:
-    """Id of the cause for which the GRID agent does not report its driver as ready, by the agent's message."""
+    """Id of the cause why the GRID agent does not report its driver as ready, derived from the agent's message."""
     found = cause_of("rollout", said)
     return found[0].id if found is not None else "grid-driver"
 
 
 class NodeGates(GatesOfNode):
-    """The gates of one node whose GPUs are missing."""
+    """Gates of one node whose GPUs are missing."""
 
     operands: tuple[str, ...] = ("container-toolkit", "operator-validator", "device-plugin")
 
@@ -51,7 +51,7 @@ class NodeGates(GatesOfNode):
         """The first closed gate, in the order in which gates open."""
         gates: Sequence[Callable[[], ClosedGate | None]] = (
             self.ready,
-            self.grid_driver,  # the agent keeps operands off by their labels, and these would look like the cause
+            self.grid_driver,  # the agent's labels keep operands off the node, which would look like the cause
             self.nfd_labels,
             self.operator_labels,
             self.deploy_labels,
@@ -71,7 +71,7 @@ class NodeGates(GatesOfNode):
         said, more = self.evidence.messages(toolkit) if toolkit else ("", "")
         matched = cause_of("node", f"{found.get('reason', '')}\n{message}\n{more}")
         if matched is not None:
-            # The toolkit's own message is more specific than the kubelet's, if the toolkit is the cause.
+            # If the container toolkit is the cause, its own message is more specific than the kubelet's.
             pattern = matched[0].pattern
             if toolkit is not None and pattern is not None and pattern.search(more):
                 return self.closed("node", matched[0].id, message=said, pod=toolkit)
@@ -79,7 +79,7 @@ class NodeGates(GatesOfNode):
         return self.wait("node", "The node is not Ready.", message=message)
 
     def grid_driver(self) -> ClosedGate | None:
-        """Gate with the report of the GRID driver agent; None where the driver is verified, or has another source."""
+        """Gate that is open if the GRID agent has verified the driver, or another source provides it; else closed."""
         if self.expected.driver_source != "grid":
             return None
         reported = condition(self.node, GRID_DRIVER_READY)
@@ -89,7 +89,7 @@ class NodeGates(GatesOfNode):
             agent, message = self.evidence.pod(self.name, "grid-agent"), str(reported.get("message", ""))
             reason = str(reported.get("reason", ""))
             cause = grid_cause(f"{reason} {message}")
-            # `message` is also a fact of the cause's sentence.
+            # The cause's sentence also uses `message`.
             known = causes()[cause].describe({**self.facts(agent), "value": reason, "message": message})
             return replace(self.closed("driver", cause, pod=agent, message=message, value=reason), reason=known[0])
         return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
@@ -123,7 +123,7 @@ class NodeGates(GatesOfNode):
         return self.closed(gate, cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
 
     def operator_fault(self) -> str | None:
-        """Id of the cause for which the operator does nothing at all."""
+        """Id of the cause why the GPU Operator does nothing at all; None where it works."""
         operator, policies = self.evidence.deployment("gpu-operator"), self.evidence.cluster.policies
         if operator is None:
             return "operator-absent"
@@ -133,7 +133,7 @@ class NodeGates(GatesOfNode):
             return "operator-down"
         if not policies:
             return "policy-absent"
-        # The operator follows one ClusterPolicy, and writes no status into the others.
+        # The operator reconciles one ClusterPolicy, and writes no status into others.
         unseen = [policy for policy in policies if not at(policy, "status.state", "")]
         return "policy-ignored" if unseen and len(policies) > 1 else None
 
@@ -187,14 +187,14 @@ class NodeGates(GatesOfNode):
         if container == "driver-validation":
             return self.driver_validation("validator", pod)
         if container == "plugin-validation":
-            return None  # the Pod waits for the device plugin, which is the next gate
+            return None  # the Pod waits for the device plugin, whose gate comes next
         return self.pod("validator", "validator")
 
     def device_plugin(self) -> ClosedGate | None:
         return self.mig_failed("device-plugin") or self.pod("device-plugin", "device-plugin")
 
     def offered(self) -> ClosedGate:
-        """Everything runs, and the node does not offer the expected resources."""
+        """Gate that is closed because the node does not offer the expected resources, although everything runs."""
         gate, given = "allocatable", allocatable(self.node)
         if self.expected.needs_mig_ids and self.labels.get(MIG_STRATEGY) == "none":
             return self.closed(gate, "mig-none")
@@ -213,7 +213,10 @@ class NodeGates(GatesOfNode):
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
 
     def other(self, given: Mapping[str, int]) -> str:
-        """Id of the cause for another resource or number. The label is what a user can correct, unless it is right."""
+        """Id of the cause why the node offers another resource or number.
+
+        A wrong label, which users can correct, comes first.
+        """
         if self.labels.get(CONFIG) != self.expected.pool:
             return "other-resource"
         wanted = self.expected.resources
@@ -221,13 +224,15 @@ class NodeGates(GatesOfNode):
         return "gpus-missing" if fewer else "config-not-applied"
 
     def unhealthy(self, resource: str) -> str:
-        """Id of the cause for fewer devices than the node has: they are GPUs, shares or instances."""
+        """Id of the cause for fewer devices than the node has: these may be GPUs, shares or MIG instances."""
         if self.labels.get(REPLICAS, "1") != "1":
             return "unhealthy-share"
         return "unhealthy-instance" if self.expected.needs_mig_ids or "/mig-" in resource else "unhealthy"
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
-        """Gate with the reason why the node's pod of an operand is missing or does not run; None when it runs."""
+        """Gate that is open if the node's Pod of an operand runs; closed, with the reason, if it is missing or
+        fails.
+        """
         pod = self.evidence.pod(self.name, role)
         if pod is None:
             return self.missing(gate, role)
@@ -248,8 +253,9 @@ class NodeGates(GatesOfNode):
         return replace(found, fix=fix) if failing == "fails" else found
 
     def _of_case(self, cause: str) -> str:
-        """A driver that is gone comes back by whoever installs it: from AKS, only with another node image. One that
-        cannot be unloaded is in use only where somebody uses it."""
+        """Id of the more specific cause. A driver that is gone is restored by its installer: AKS needs a node image for
+        that. A driver that cannot be unloaded counts as in use only if a Pod uses it.
+        """
         if cause == "driver-gone" and self.expected.driver_source == "aks":
             return "driver-gone-aks"
         unused = self.evidence.cluster.work is not None and not self.holders

@@ -1,4 +1,4 @@
-"""Reading plain Kubernetes objects: paths, labels, owners, conditions, and why a node has no pod of a DaemonSet."""
+"""Reading of plain Kubernetes objects: paths, labels, owners, conditions, and why a node has no Pod of a DaemonSet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.kubernetes.taints import tolerates
 from physical_ai.readiness.model import Json
 
 POOL_LABELS = (SHORT_POOL_LABEL, POOL_LABEL)
-"""AKS sets both on every node."""
+"""Labels with the name of a node's pool. AKS sets both on every node."""
 
 _TOLERATED_BY_ALL = {
     ("node.kubernetes.io/not-ready", "NoExecute"),
@@ -23,14 +23,14 @@ _TOLERATED_BY_ALL = {
     ("node.kubernetes.io/pid-pressure", "NoSchedule"),
     ("node.kubernetes.io/unschedulable", "NoSchedule"),
 }
-"""Taints that the DaemonSet controller makes its pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
+"""Taints that the DaemonSet controller makes its Pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
 
 OFFERED = (*GPU_DOMAINS, CLAIM_DRIVER)
 SCALE_DOWN_TAINT = "ToBeDeletedByClusterAutoscaler"
 EVICTION_TAINT = "remediator.kubernetes.azure.com/unschedulable"
-"""AKS sets it on a Spot machine that Azure is about to evict."""
+"""Taint that AKS sets on a Spot machine which Azure is about to evict."""
 LEAVING = {EVICTION_TAINT: "node-evicted", SCALE_DOWN_TAINT: "node-scaled-down"}
-"""The cause for each taint of nodes that are being removed, whose GPUs are not waited for."""
+"""Cause for each taint of nodes that are being removed; nothing waits for the GPUs of such nodes."""
 
 
 def pool_of(node: Json) -> str:
@@ -43,7 +43,7 @@ def is_being_removed(node: Json) -> bool:
 
 
 def removal(node: Json) -> tuple[str, str] | None:
-    """The cause of a node that is removed, and what says so."""
+    """Cause why a node is being removed, and the evidence; None where it is not."""
     taints: Sequence[Json] = at(node, "spec.taints", [])
     taint = next((each for each in taints if each["key"] in LEAVING), None)
     if taint is not None:
@@ -54,13 +54,13 @@ def removal(node: Json) -> tuple[str, str] | None:
 
 
 def allocatable(node: Json) -> dict[str, int]:
-    """GPU resources that the node offers, and its devices for claims (`devices`); those at zero left out."""
+    """GPU resources that the node offers, and the number of its devices for claims; resources at zero are left out."""
     given: Mapping[str, Any] = at(node, "status.allocatable", {})
     return {key: int(value) for key, value in given.items() if key.startswith(OFFERED) and int(value)}
 
 
 def holds_gpu(pod: Json) -> bool:
-    """True for a Pod with a GPU that a drain evicts."""
+    """True for a Pod that holds a GPU and that a drain would evict."""
     if at(pod, "status.phase") in ("Succeeded", "Failed") or owner(pod):
         return False
     containers: Sequence[Json] = at(pod, "spec.containers", [])
@@ -69,13 +69,13 @@ def holds_gpu(pod: Json) -> bool:
 
 
 def owner(pod: Json) -> str:
-    """Name of the DaemonSet the pod belongs to; empty for other pods."""
+    """Name of the DaemonSet that the Pod belongs to; empty for other Pods."""
     references: Iterable[Json] = at(pod, "metadata.ownerReferences", [])
     return next((str(each["name"]) for each in references if each.get("kind") == "DaemonSet"), "")
 
 
 def node_of(pod: Json) -> str:
-    """The node a pod runs on or, for a DaemonSet's pod that is not scheduled yet, is meant for."""
+    """Node that a Pod runs on or, for a DaemonSet's Pod that is not scheduled yet, the node that it is for."""
     bound = str(at(pod, "spec.nodeName", ""))
     if bound:
         return bound
@@ -99,7 +99,10 @@ def untolerated(pod_spec: Json, node: Json) -> list[str]:
 
 
 def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None:
-    """The first label of the pod's selector that the node lacks: key, wanted value, actual value."""
+    """The first label of the Pod's node selector that the node does not have: key, wanted value, actual value.
+
+    None where it has all.
+    """
     given = labels(node)
     wanted: Mapping[str, str] = pod_spec.get("nodeSelector") or {}
     for key, value in sorted(wanted.items()):
@@ -109,7 +112,9 @@ def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None
 
 
 def other_system(pod: Json, node: Json) -> str:
-    """The node's system, where a driver pod's image is for another one; empty where it matches or is unknown."""
+    """The node's operating system, if a driver Pod's image is for another one; empty where it matches or is
+    unknown.
+    """
     images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
     given, prefix = labels(node), "feature.node.kubernetes.io/system-os_release."
     system = f"{given.get(f'{prefix}ID', '')}{given.get(f'{prefix}VERSION_ID', '')}"

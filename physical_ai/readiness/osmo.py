@@ -1,4 +1,6 @@
-"""OSMO in a cluster: whether scheduler and agents are available, and the deletion of workflows before theirs."""
+"""OSMO in a cluster: whether scheduler and agents are available, and the deletion of workflows before that of their
+agents.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +33,23 @@ _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
 def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[str]:
-    """Components that are not available yet, one line each; empty once workflows can be scheduled.
-
-    `agents` and `service`: whether the cluster has agents, and the control plane.
+    """A line for each component that is not available yet; empty once workflows can be scheduled.
 
     Helm's own wait is not enough: it ends with KAI's operator, which creates the scheduler afterwards. The condition
-    Reconciling is of no use: SchedulingShards keep it for ever (NVIDIA/aicr#165).
+    Reconciling is no help: SchedulingShards keep it forever (NVIDIA/aicr#165).
 
-    Raises as `get` does.
+    Raises the exceptions of `get`.
+
+    Args:
+        agents: True where the cluster has OSMO's agents.
+        service: True where the cluster has OSMO's control plane.
     """
     lines: list[str] = []
     shards = _items(get, _SHARDS)
     if not shards:
         lines.append("KAI's operator has not created a SchedulingShard yet")
     lines += [f"SchedulingShard {_name(shard)} is not Available" for shard in shards if not _is_available(shard)]
-    # After an upgrade, the former Pods are still available: the operator has to have seen the new Config first.
+    # After an upgrade, the previous Pods are still available, so the operator has to have seen the new Config first.
     lines += [f"Config {_name(each)} is not Available" for each in _items(get, _CONFIGS) if not _is_available(each)]
     installed = {CONTROL_NAMESPACE: service, KAI_NAMESPACE: True, OPERATOR_NAMESPACE: agents}
     for namespace in (name for name, there in installed.items() if there):
@@ -70,7 +74,7 @@ def _is_rolling(deployment: Json, wanted: int) -> bool:
 
 
 def _is_available(item: Json) -> bool:
-    """True where the operator reports the object available in its present generation."""
+    """True where the operator reports that the present generation of the object is available."""
     conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
     generation = item["metadata"].get("generation", 0)
     return any(
@@ -81,7 +85,9 @@ def _is_available(item: Json) -> bool:
 
 
 def _unpulled(get: Get, namespace: str, deployment: str) -> str:
-    """Image that a Deployment's Pods wait for, and how it comes into the stack's registry; empty for other reasons."""
+    """Image that a Deployment's Pods cannot pull, and how to import it into the stack's registry; empty if they wait
+    for another reason.
+    """
     for pod in _items(get, f"/api/v1/namespaces/{namespace}/pods"):
         status = pod.get("status", {})
         for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
@@ -99,7 +105,7 @@ def _unpulled(get: Get, namespace: str, deployment: str) -> str:
 
 
 def is_managed(get: Get) -> bool:
-    """True where a deployment of this project installed the agents. Other agents are left alone."""
+    """True where a deployment of this project installed the agents; agents that others installed are left alone."""
     try:
         secret = get(_TOKEN, {})
     except Missing:
@@ -108,9 +114,11 @@ def is_managed(get: Get) -> bool:
 
 
 def token_problem(get: Get, today: date) -> str:
-    """Problem with the token that a deployment created for the agents; empty where there is none, or no such token.
+    """Problem with the token that a deployment created for the agents; empty where there is no problem, or no such
+    token.
 
-    The daily check writes what the control plane says of it to an annotation. Raises as `get` does.
+    The daily check writes what the control plane says about the token into an annotation. Raises the exceptions of
+    `get`.
     """
     try:
         notes: Mapping[str, str] = get(_TOKEN, {})["metadata"].get("annotations") or {}
@@ -132,12 +140,14 @@ def token_problem(get: Get, today: date) -> str:
 
 
 def workflow_pods(get: Get) -> list[str]:
-    """Names of the workflows' Pods that still exist. Raises as `get` does."""
+    """Names of workflow Pods that still exist. Raises the exceptions of `get`."""
     return [_name(item) for item in _items(get, _PODS, _OF_WORKFLOWS)]
 
 
 def delete_workflows(send: Send) -> None:
-    """Requests the deletion of all workflows' Pods, after that of their groups, so that nothing more is scheduled."""
+    """Requests the deletion of all workflow Pods. Their groups are deleted first, so that nothing more is
+    scheduled.
+    """
     for path in (_GROUPS, _PODS):
         try:
             send("DELETE", path, _OF_WORKFLOWS)
@@ -146,14 +156,17 @@ def delete_workflows(send: Send) -> None:
 
 
 def remove_finalizers(send: Send) -> list[str]:
-    """Removes OSMO's finalizer from the Pods that are being deleted, and returns their names. Raises as `send` does."""
+    """Removes OSMO's finalizer from Pods that are being deleted, and returns their names.
+
+    Raises the exceptions of `send`.
+    """
     released: list[str] = []
     for pod in send("GET", _PODS, _OF_WORKFLOWS)["items"]:
         finalizers: list[str] = pod["metadata"].get("finalizers") or []
         if FINALIZER not in finalizers or "deletionTimestamp" not in pod["metadata"]:
             continue
         rest = [item for item in finalizers if item != FINALIZER]
-        # The patch has the version, so that a finalizer added by another process meanwhile is not lost.
+        # The patch contains the version, so that it does not undo a finalizer that another process adds meanwhile.
         version = pod["metadata"].get("resourceVersion")
         if not version:
             raise Unreachable(f"the API server sends {_PODS} with Pod {_name(pod)} that has no resourceVersion")

@@ -1,4 +1,4 @@
-"""Lists, page by page: no answer has to be larger than a page, and no list goes on without end."""
+"""Reading of lists page by page: no answer is larger than a page, and no list is read without end."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from physical_ai.readiness.answers import Get, Unreachable
 from physical_ai.servers.exchange import TooLarge
 
 PAGE = 500
-"""Objects, as client-go asks for."""
+"""Objects per page, as in client-go."""
 SMALLER = 10
-"""Divisor for the size of a page that was too large: Helm's records may have a MiB each."""
+"""Divisor of the page size after a page that was too large: Helm's records may have 1 MiB each."""
 MOST = 200_000
-"""Objects of a list. Kubernetes is made for 150,000 Pods."""
+"""Most objects in a list. Kubernetes is designed for 150,000 Pods."""
 MOST_PAGES, MOST_FIRST_PAGES = 10_000, 100
-"""Pages of a list, and of the first objects of one. Some may have few objects, or none, before the last one."""
+"""Most pages: of a whole list, and when only its first objects are read.
+
+A page before the last one may have few objects, or none.
+"""
 GONE = 410
-"""Status: a list took so long that its next page exists no more."""
+"""HTTP status of a list that took so long that its next page no longer exists."""
 
 Page = Callable[[Mapping[str, str]], Any]
 
@@ -27,11 +30,11 @@ def whole_list(page: Page, what: str) -> Any:
     """A list with the items of all its pages.
 
     Args:
-        page: The answer with these further parameters.
+        page: Function that returns the answer for these additional parameters.
         what: What is read, for messages.
 
     Raises:
-        Unreachable: the list does not end. And what `page` raises.
+        Unreachable: the list does not end. Exceptions of `page` are passed on.
     """
     size, again = PAGE, 1
     items: list[Any] = []
@@ -51,7 +54,7 @@ def whole_list(page: Page, what: str) -> Any:
             items, following, again, first = [], "", 0, None
             continue
         if not is_mapping(answer) or not isinstance(answer.get("items"), list):
-            return answer  # the answer is the only page, or no list
+            return answer  # the answer is the only page, or not a list
         first = answer if first is None else first
         items += answer["items"]
         following = at(answer, "metadata.continue", "")
@@ -63,7 +66,7 @@ def whole_list(page: Page, what: str) -> Any:
 
 
 def first_pages(get: Get, path: str, parameters: Mapping[str, str], most: int) -> tuple[list[Any], bool]:
-    """The first objects of a list, and whether they are all. Raises as `get` does."""
+    """The first objects of a list, and True if these are all. Raises the exceptions of `get`."""
     items: list[Any] = []
     following = ""
     for _ in range(MOST_FIRST_PAGES):

@@ -1,4 +1,4 @@
-"""Objects that a path of the API server names: a list, or one object. Pure."""
+"""Parsing of paths of the API server, which name a list or one object. Pure functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class ApiPath:
 
 
 def api_path(path: str) -> ApiPath:
-    """
+    """Parts of an API path.
+
     >>> api_path("/api/v1/nodes").is_list, api_path("/apis/apps/v1/namespaces/x/deployments/y").name
     (True, 'y')
     """

@@ -1,4 +1,4 @@
-"""A pod's phase as kubectl prints it, and the container that is not ready."""
+"""A Pod's phase as kubectl prints it, and its container that is not ready."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from physical_ai.readiness.model import Json
 
 
 def phase(pod: Json) -> str:
-    """Phase that `kubectl get pods` shows under STATUS (kubernetes/kubernetes, pkg/printers/internalversion, printPod).
+    """Phase that `kubectl get pods` shows under STATUS (kubernetes/kubernetes, pkg/printers/internalversion,
+    printPod).
 
     >>> phase({"status": {"phase": "Pending"}})
     'Pending'
@@ -60,8 +61,9 @@ def _ended(state: Json) -> str:
 
 
 def unfinished(pod: Json) -> tuple[str, Json]:
-    """The container that the pod waits for, and its status: the first init container that has not succeeded, or the
-    first other one that is not ready. Without statuses, the first container there is."""
+    """Container that the Pod waits for, and its status: the first init container that has not succeeded, or the first
+    other container that is not ready. Without any status, the first container of the spec.
+    """
     for key in ("initContainerStatuses", "containerStatuses"):
         statuses: Sequence[Json] = at(pod, f"status.{key}", [])
         for status in statuses:
@@ -75,14 +77,14 @@ def unfinished(pod: Json) -> tuple[str, Json]:
 
 
 def active_container(pod: Json) -> str:
-    """The container that runs or fails and has not finished; empty where none could start."""
+    """Name of the container that runs or fails and has not finished; empty where none could start."""
     container, status = unfinished(pod)
     waiting = at(status, "state.waiting.reason", "CrashLoopBackOff") != "CrashLoopBackOff"
     return "" if waiting or not status else container
 
 
 def is_running(pod: Json) -> bool:
-    """True where every container runs and is ready."""
+    """True where every container of the Pod runs and is ready."""
     conditions: Sequence[Json] = at(pod, "status.conditions", [])
     ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
     statuses: Sequence[Json] = at(pod, "status.containerStatuses", [])

@@ -1,4 +1,4 @@
-"""State of the InfiniBand ports of a node, by the record that an agent keeps of its machine. Pure."""
+"""State of a node's InfiniBand ports, from the record that an agent keeps of the machine. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from physical_ai.nested import is_mapping, mappings, parsed
 from physical_ai.readiness.model import Expected, Json
 
 LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
-"""Names in the ConfigMaps that agents/gpu_evidence writes: label with the node's name, time, and key of the machine."""
+"""Names in the ConfigMaps of agents/gpu_evidence: label with the node's name, annotation with the time, and key of the
+record.
+"""
 ACTIVE = "ACTIVE"
 
 
 def ports_cause(expected: Expected, node: Json, records: Sequence[Json]) -> tuple[str, dict[str, str]] | None:
-    """Id of the cause for which the node's network is not whole, and the facts that its text names.
+    """Id of the cause why the node's network is incomplete, and the facts that the cause's text mentions.
 
-    None where its ports are active, and where nothing is recorded of them: nothing is recorded without the agent.
+    None where all ports are active, and where there is no record of them, such as in a cluster without the agent.
     """
     ports = _recorded(node, records) if expected.ports else None
     if ports is None:
@@ -35,11 +37,11 @@ def _is_down(port: Mapping[str, Any]) -> bool:
 
 
 def _recorded(node: Json, records: Sequence[Json]) -> list[Mapping[str, Any]] | None:
-    """The ports in the newest record of this machine; None without one that knows them."""
+    """Ports in the newest record of this machine; None where no record has them."""
     mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
     for record in sorted(mine, key=lambda each: str(at(each, "metadata.annotations", {}).get(SEEN, "")), reverse=True):
         machine = _machine(record)
-        # Another machine may have had the node's name.
+        # An earlier machine may have had the same node name.
         if machine.get("nodeUid") == at(node, "metadata.uid", ""):
             ports: Any = machine.get("ports")
             return mappings(ports) if isinstance(ports, list) else None

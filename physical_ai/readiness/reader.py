@@ -1,4 +1,6 @@
-"""Reads what the diagnosis needs from an API server: pods, events and logs only when a gate is closed."""
+"""Reading of the objects for the diagnosis from an API server: Pods, events and logs are read only when a gate is
+closed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 __all__ = ["Get", "Missing", "Unreachable", "Unusable", "listed", "read_reports"]
 
 MAX_LOGS = 8
-"""Logs of one diagnosis; each request goes through the API server to a node."""
+"""Most logs of one diagnosis, since each request goes through the API server to a node."""
 
 _ASK_AGAIN = (
     "Ask again with a login that has the right that the refusal names; kubectl auth can-i --list shows those that this"
@@ -34,13 +36,15 @@ SLURM_PODS = f"/api/v1/namespaces/{slurm.NAMESPACE}/pods"
 
 
 def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
-    """The pools as they are now. A few lists suffice when all gates are open; otherwise pods and their messages too.
+    """Reads the pools' present state, and returns a report for each.
 
-    The nodes have to be readable: they say which gates are open. The rest says why one is not, and what the login may
-    not read of it is said in the reports.
+    A few lists suffice when all gates are open; otherwise Pods and their messages are read too.
+
+    The nodes have to be readable, since they show which gates are open. All other objects only help to say why a gate
+    is closed; the reports list those that the login may not read.
 
     Raises:
-        Unreachable, Unusable: as `get` does.
+        Unreachable, Unusable: `get` raised it.
     """
     unread: list[str] = []
     try:
@@ -55,7 +59,8 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
 
 def _read(get: Get, expected: Sequence[Expected], namespace: str, unread: list[str]) -> tuple[Report, ...]:
     scope = f"namespaces/{namespace}"
-    # The resources before the DaemonSets: in the other order, a change between the two reads would look complete.
+    # The custom resources are read before the DaemonSets: in the other order, a change between the two reads would look
+    # complete.
     cluster = Cluster(
         policies=listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
         drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
@@ -87,7 +92,9 @@ def _ours(expected: Sequence[Expected]) -> dict[str, str]:
 
 
 def _by_nodes(get: Get, expected: Sequence[Expected], refusal: Unreachable) -> tuple[Report, ...]:
-    """The counts of the nodes, which are true without any other object, and closed gates without a cause."""
+    """Reports with counts from the nodes, which are correct without any other object, and closed gates without a
+    cause.
+    """
     nodes = _nodes(get, _ours(expected), by_claims=any(each.by_claims for each in expected))
     ready = {name(node) for node in nodes if is_ready(node)}
 
@@ -107,7 +114,7 @@ def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
 
 
 def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
-    """Records of machines; empty for a login that may not read ConfigMaps."""
+    """Records of machines; empty where the login may not read ConfigMaps."""
     try:
         return _items(get(f"/api/v1/{scope}/configmaps", {"labelSelector": LABEL}))
     except Missing:
@@ -120,7 +127,9 @@ def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
 
 
 def _work(get: Get, nodes: Sequence[str]) -> dict[str, list[str]] | None:
-    """Pods that hold GPUs of nodes whose driver is in use, and that a drain evicts; None for who may not read Pods."""
+    """Pods that hold GPUs and that a drain would evict, by node, for nodes whose driver is in use; None where the
+    login may not read Pods.
+    """
     found: dict[str, list[str]] = {}
     for node in nodes[:MAX_LOGS]:
         try:
@@ -147,7 +156,7 @@ def _items(answer: Any) -> list[Json]:
 
 
 def listed(get: Get, path: str) -> list[Json]:
-    """A list that may not exist: the release installs the custom resources."""
+    """Objects of a kind that may not exist, because a release brings it; empty where it does not exist."""
     try:
         return _items(get(path, {}))
     except Missing:
@@ -155,9 +164,9 @@ def listed(get: Get, path: str) -> list[Json]:
 
 
 def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate], unread: list[str]) -> dict[tuple[str, str], str]:
-    """Last log lines of the containers that are not ready, one for each pool and container.
+    """Last log line of containers that are not ready, one log for each pool and container.
 
-    If one node's kubelet does not answer, the others are not queried either, and events have to suffice.
+    If one node's kubelet does not answer, no other kubelet is asked either, and events have to suffice.
     """
     evidence = Evidence(cluster)
     known = {name(pod) for pod in cluster.pods}

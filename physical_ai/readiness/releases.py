@@ -1,4 +1,4 @@
-"""Helm releases of a deployment that are not deployed, by Helm's own records."""
+"""Helm releases of a deployment that are not in the status `deployed`, according to Helm's own records."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class StuckRelease:
     status: str
     revision: int
     can_roll_back: bool
-    """True where an earlier revision was deployed, and the chart lets Helm return to it."""
+    """True where an earlier revision was deployed, and the chart allows Helm to return to it."""
 
 
 def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
-    """The releases (name → namespace) that are not deployed. One without any record is `not installed`.
+    """Releases (name → namespace) that are not deployed. A release without any record has the status `not installed`.
 
-    Raises as `get` does.
+    Raises the exceptions of `get`.
     """
     stuck: list[StuckRelease] = []
     for name, namespace in releases.items():
@@ -42,12 +42,12 @@ def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
 
 
 def not_deployed(get: Get, releases: Mapping[str, str]) -> list[str]:
-    """A line for each release (name → namespace) whose last revision failed or is unfinished.
+    """Line for each release (name → namespace) whose last revision failed or is unfinished.
 
-    A refresh by the Kubernetes provider forgets that an upgrade failed: the next plan shows no change, while
-    `helm list` says `failed`. Helm labels its record of each revision, a Secret, with the status.
+    After a refresh by Pulumi's Kubernetes provider, the state no longer shows that an upgrade failed: the next plan
+    has no change, while `helm list` says `failed`. Helm labels its record of each revision, a Secret, with the status.
 
-    Raises as `get` does.
+    Raises the exceptions of `get`.
     """
     return [
         f"Helm release {each.namespace}/{each.name}: {each.status} (revision {each.revision})"

@@ -1,8 +1,8 @@
-"""Rollout of the latest change to nodes that offer their GPUs. Pure.
+"""Rollout of the latest change to nodes that already offer their GPUs. Pure functions.
 
-The operator needs seconds to notice a changed resource, and a DaemonSet longer to roll it out; meanwhile the old pods
-offer the old GPUs. Neither resource reports which generation its status is about, so the resource's spec is compared
-with the DaemonSets'.
+The operator needs seconds to notice a changed resource, and a DaemonSet even longer to roll it out; meanwhile the old
+Pods still offer the GPUs. Neither resource reports the generation that its status is about, so the resource's spec is
+compared with the DaemonSets'.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ OPERANDS: Mapping[str, tuple[str, str]] = {
 """DaemonSet and main container of each component of the ClusterPolicy."""
 _PASSED_ON = ("RUNTIME_CONFIG_SOURCE",)
 _DIGESTS = ("GPU_", "_DIGEST")
-"""Variables that the operator passes to operands unchanged, and prefix and suffix of those with a ConfigMap's digest.
-The operator adds digests that no resource contains."""
+"""Prefix and suffix of the environment variables with a ConfigMap's digest.
+
+The operator passes these variables to operands unchanged, and adds digests that no resource contains.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def pending(evidence: Evidence) -> list[Pending]:
     cluster = evidence.cluster
     found: list[Pending] = []
     daemonsets = {name(item): item for item in cluster.daemonsets}
-    # The operator follows one of several ClusterPolicies, and writes no status into the others.
+    # The operator reconciles one of several ClusterPolicies, and writes no status into the others.
     followed = [policy for policy in cluster.policies if at(policy, "status.state", "")] or cluster.policies
     for policy in followed:
         found += _of_policy(policy, daemonsets)
@@ -67,7 +69,9 @@ def pending(evidence: Evidence) -> list[Pending]:
 
 
 def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> ClosedGate | None:
-    """Gate with the reason why a change has not reached a node that offers all its GPUs; None when it has."""
+    """Gate that is closed if a change has not reached a node that offers all its GPUs, with the reason; None where it
+    has.
+    """
     given = labels(node)
 
     def closed(reason: str, *, may_recover: bool = True, pod: Json | None = None, **known: Any) -> ClosedGate:
@@ -99,7 +103,7 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
 
 
 def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
-    """Facts from the GRID agent about a driver that it has not verified."""
+    """Fields of a closed gate for a driver that the GRID agent has not verified."""
     message = str(reported.get("message", ""))
     found = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
     known = found[0] if found is not None else causes()["grid-driver"]
@@ -112,7 +116,7 @@ def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
 
 
 def is_unsettled(evidence: Evidence) -> bool:
-    """True where a DaemonSet that GPUs depend on has unavailable pods, so that the pods have to be read."""
+    """True where a DaemonSet that GPUs depend on has unavailable Pods, so that the Pods have to be read."""
     items = [item for role in _ROLES for item in evidence.daemonsets[role]]
     return any(int(at(item, "status.numberUnavailable", 0)) for item in items)
 
@@ -145,13 +149,13 @@ def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
 
 
 def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -> set[str]:
-    """NVIDIADrivers whose nodes keep their driver until its pod is deleted."""
+    """Names of the NVIDIADrivers whose nodes keep their driver until its Pod is deleted."""
     common = all(at(policy, "spec.driver.upgradePolicy.autoUpgrade", True) for policy in policies)
     return {name(item) for item in drivers if not at(item, "spec.upgradePolicy.autoUpgrade", common)}
 
 
 def _behind(item: Json) -> str:
-    """Distance of a DaemonSet from its spec; empty where all its pods are of its newest template."""
+    """Text on how far a DaemonSet's rollout is; empty where all its Pods have the newest template."""
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))
@@ -175,8 +179,8 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """True where the relevant variables have the wanted values; a digest that is no longer wanted counts as a
-    difference.
+    """True where the relevant environment variables have the wanted values; a digest that is no longer wanted counts
+    as a difference.
     """
     given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}
@@ -189,19 +193,22 @@ def _is_digest(variable: str) -> bool:
 
 
 def _has_modules(container: Json, spec: Json) -> bool:
-    """True where the driver builds the kernel modules that its resource names."""
+    """True where the driver builds the kind of kernel modules that its resource sets."""
     wanted, made = spec.get("kernelModuleType"), _env(container).get("KERNEL_MODULE_TYPE")
     return None in (wanted, made) or wanted == made
 
 
 def _tolerates(item: Json, wanted: Sequence[Json]) -> bool:
-    """True where a DaemonSet's pods have all of these tolerations; the operator may add some."""
+    """True where a DaemonSet's Pods have all of these tolerations, besides any that the operator adds."""
     given: Sequence[Json] = at(item, "spec.template.spec.tolerations", [])
     return all(each in given for each in wanted)
 
 
 def _is_version(container: Json, wanted: str, then: str = "") -> bool:
-    """True where the image has a version, before `then` in a driver's tag. An empty version matches any image."""
+    """True where the container's image has the version; in a driver's tag, `then` follows the version.
+
+    An empty version matches any image.
+    """
     image = str(container.get("image", ""))
     if not wanted or "@" in image:
         return not wanted or image.endswith(f"@{wanted}")

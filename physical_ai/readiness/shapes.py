@@ -1,7 +1,8 @@
-"""Check that an API server's answer has the form that its readers rely on. It runs once, where the answer comes in.
+"""Check that an API server's answer has the form that its readers rely on. It runs once, where the answer arrives.
 
-Readers may take a Node to have metadata, its labels to be texts, and a Pod's containers to have names. What has another
-form is not from an API server, or was changed on the way, and is refused as a whole: half of it would be half a truth.
+Readers may assume that a Node has metadata, that its labels are texts, and that a Pod's containers have names. An
+answer of another form does not come from an API server, or was changed on the way. It is refused as a whole, since a
+part of it could be misleading.
 """
 
 from __future__ import annotations
@@ -19,20 +20,25 @@ from physical_ai.readiness.paths import api_path
 DATA = Path(__file__).parent / "data" / "shapes.yaml"
 LARGEST_WHOLE, LARGEST_QUANTITY = 1 << 63, 10**30
 LONGEST_QUANTITY = 40
-"""Characters. An exponent of more than two digits is no amount of anything."""
+"""Most characters of a quantity. An exponent of more than two digits is no real amount."""
 
 Check = Callable[[Any, str], Any]
-"""`check(value, where)`: the value, without nulls, and with numbers of devices as digits. Raises Malformed."""
+"""Function `check(value, where)`, which returns the value without nulls, and with numbers of devices as digits.
+
+Raises Malformed.
+"""
 
 
 class Malformed(Exception):
-    """Raised for an answer of another form. The text says what was sent, without a verb: `items[0].spec that is a
-    list, and not an object`.
+    """Raised for an answer of an unexpected form.
+
+    The text says what was sent, without a verb: `items[0].spec that is a list, and not an object`.
     """
 
 
 def checked(answer: Any, path: str) -> Any:
-    """An answer, checked for the form of the objects that the path names; any object for a path that names none.
+    """The answer, checked for the form of the objects that the path names; any object is accepted for a path that
+    names none.
 
     Raises:
         Malformed
@@ -72,7 +78,7 @@ def _of_resource(resource: str) -> Check:
 
 
 def _of_discovery(path: str) -> Check:
-    """Check of answers that are no resources: the API's groups, those of one version, the server's version."""
+    """Check for answers of discovery: the API's groups, the resources of a version, the server's version."""
     parts = path.strip("/").split("/")
     shape = {"apis": "groups" if len(parts) == 1 else "resources", "api": "resources", "version": "version"}
     known = shape.get(parts[0])
@@ -85,7 +91,7 @@ def _anything(value: Any, where: str) -> Any:
 
 
 def _made(shape: Any) -> Check:
-    """The check of a shape of the file."""
+    """Check for a shape in the data file."""
     if isinstance(shape, str):
         return _LEAVES.get(shape) or _named(shape)
     if isinstance(shape, list):
@@ -173,7 +179,7 @@ def _share(value: Any, where: str) -> Any:
 
 
 def _amounts(value: Any, where: str) -> Any:
-    """Check of a node's amounts. The kubelet writes 1,000 shares of a GPU as `1k`."""
+    """A node's amounts, checked. The kubelet writes 1,000 shares of a GPU as `1k`."""
     found: dict[str, Any] = {}
     for key, each in _any_keys(_quantity)(value, where).items():
         number = quantity(each)

@@ -1,4 +1,4 @@
-"""State of nodes in Slurm, from the Pods of slurmd, and the gate of a node that Slurm should have. Pure."""
+"""State of nodes in Slurm, from slurmd's Pods, and the gate of a node that should be in Slurm. Pure functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ GATE = "slurm"
 
 @dataclass(frozen=True)
 class SlurmNode:
-    """A node of Slurm's: the Pod of slurmd, and the states that the operator repeats on it."""
+    """A node of Slurm: slurmd's Pod, and Slurm's states of the node, which the operator copies to the Pod's
+    conditions.
+    """
 
     node: str
     """Name of the node in Kubernetes."""
@@ -29,11 +31,11 @@ class SlurmNode:
     is_running: bool
     """True where slurmd has registered with slurmctld."""
     states: Mapping[str, str]
-    """States with their messages."""
+    """Slurm's states of the node, with their messages."""
 
     @property
     def drained_for(self) -> str:
-        """The reason of a drain; empty where the node takes jobs."""
+        """Reason of the node's drain in Slurm; empty where the node takes jobs."""
         return self.states.get("Drain", "")
 
     @property
@@ -42,7 +44,7 @@ class SlurmNode:
 
     @property
     def is_drained_by_operator(self) -> bool:
-        """True for a drain by the operator: it ends automatically, with the cordon that caused it."""
+        """True for a drain by the operator, which ends by itself with the cordon that caused it."""
         return self.drained_for.startswith(names.REASON_PREFIX)
 
     def document(self) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def is_slurmd(pod: Json) -> bool:
 
 
 def slurm_node(pod: Json) -> SlurmNode:
-    """State of a node in Slurm from its Pod of slurmd."""
+    """State of a node in Slurm, from slurmd's Pod on it."""
     held: Sequence[Json] = at(pod, "status.conditions", [])
     found = [each for each in held if str(each["type"]).startswith(names.STATE_PREFIX) and each["status"] == "True"]
     states = {str(each["type"]).removeprefix(names.STATE_PREFIX): str(each.get("message", "")) for each in found}
@@ -63,24 +65,23 @@ def slurm_node(pod: Json) -> SlurmNode:
 
 
 def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
-    """States by the node of Kubernetes; Pods that are being deleted are left out."""
+    """State of nodes in Slurm, by the Kubernetes node's name; Pods that are being deleted are left out."""
     live = (pod for pod in pods if is_slurmd(pod) and not at(pod, "metadata.deletionTimestamp"))
     return {found.node: found for found in map(slurm_node, live)}
 
 
 def is_excluded(node: Json) -> bool:
-    """True where slurmd is kept off the node by its label, or by a cordon, under which no Pod is created."""
+    """True where slurmd is kept off the node by its label, or by a cordon, because of which no Pod is created."""
     return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
 
 
 def slurm_gate(expected: Expected, node: Json, pods: Sequence[Json]) -> ClosedGate | None:
-    """Gate with the reason why Slurm does not have a node that it should have; None where it has, or the node was
-    excluded.
+    """Gate that is closed if a node should be in Slurm and is not, with the reason; None where it is, or was excluded.
 
-    A drain is no closed gate: it is intended, or follows from a fault.
+    A drain in Slurm does not close the gate: it is intended, or follows from a fault.
 
     Args:
-        pods: Of Slurm's namespace.
+        pods: Pods in Slurm's namespace.
     """
     own = next((pod for pod in pods if is_slurmd(pod) and node_of(pod) == name(node)), None)
     if own is None:

@@ -1,4 +1,4 @@
-"""Reports as text: one line when something changes, and every detail when time is up."""
+"""Reports as text: one line for each change, and all details when the time is up."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from physical_ai.readiness.model import ClosedGate, Outcome, Report
 
 MAX_LINES = 12
-"""Lines for one change; when a hundred nodes join at once, only their number is shown."""
+"""Most lines for one change; if a hundred nodes change at once, the rest is only counted."""
 
 NOT_KNOWN = "This project does not know it."
-"""Note on a message, a condition or an alert that no table has: it is shown in its own words."""
+"""Note about a message, a condition or an alert that is in no table and is shown in its own words."""
 
 
 def closed_gates(reports: Sequence[Report]) -> dict[tuple[str, str], str]:
-    """Gate and cause of each closed gate, by pool and node, without what changes often (a phase, a log line)."""
+    """Gate and cause of each closed gate, by pool and node, without details that change often, such as a phase or a
+    log line.
+    """
     return {(gate.pool, gate.node): f"{gate.gate} {gate.cause}" for report in reports for gate in report.closed}
 
 
 def changes(before: Mapping[tuple[str, str], str], reports: Sequence[Report]) -> list[str]:
-    """A line for each node whose first closed gate differs from the one before, or that has none any more."""
+    """Line for each node whose first closed gate has changed, or is now open."""
     now = closed_gates(reports)
     gates = {(gate.pool, gate.node): gate for report in reports for gate in report.closed}
     lines = [line(gates[key]) for key, value in now.items() if before.get(key) != value]
@@ -30,7 +32,7 @@ def changes(before: Mapping[tuple[str, str], str], reports: Sequence[Report]) ->
 
 
 def line(gate: ClosedGate) -> str:
-    """A closed gate in one line."""
+    """Text about a closed gate, in one line."""
     action = "" if gate.may_recover else " Waiting will not open it."
     fix = f" {gate.fix}" if gate.fix and not gate.may_recover else ""
     return f"{gate.pool} {gate.node}: {gate.gate} is closed{_pod(gate)}. {gate.reason}{action}{fix}"
@@ -41,16 +43,18 @@ def _pod(gate: ClosedGate) -> str:
 
 
 def gpu_counts(report: Report) -> str:
-    """`1 of 2 nvidia.com/gpu`, for each resource of the pool.
+    """Offered and expected number of each resource of the pool: `1 of 2 nvidia.com/gpu`.
 
-    A resource that is offered and not expected is named too.
+    A resource that is offered but not expected is included.
     """
     names = [*report.expected, *(name for name in report.allocatable if name not in report.expected)]
     return ", ".join(f"{report.allocatable.get(name, 0)} of {report.expected.get(name, 0)} {name}" for name in names)
 
 
 def details(reports: Sequence[Report]) -> list[str]:
-    """Every closed gate with everything known about it; nodes with the same problem appear once, with their number."""
+    """Lines with every closed gate and everything known about it; nodes with the same problem appear once, with their
+    number.
+    """
     lines: list[str] = []
     for report in reports:
         if not report.closed:
@@ -81,12 +85,12 @@ def _group_details(group: Sequence[ClosedGate]) -> list[str]:
 
 
 def empty_pools(reports: Sequence[Report]) -> list[str]:
-    """A line for each pool without nodes."""
+    """Line for each pool without nodes."""
     return [f"{report.pool}: no nodes; nothing to wait for" for report in reports if report.state == "empty"]
 
 
 def failure(outcome: Outcome) -> str:
-    """Report of a deployment when GPUs are missing, or only a rollout is not complete."""
+    """Report of a deployment in which GPUs are missing, or only a rollout is incomplete."""
     if outcome.problem:
         return f"Whether the GPUs are ready is unknown: {outcome.problem}"
     waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"

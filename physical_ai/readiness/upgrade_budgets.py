@@ -1,8 +1,10 @@
-"""Disruption budgets for which AKS refuses an upgrade before it begins (UnsatisfiablePDB). Pure, but for `blocking`.
+"""PodDisruptionBudgets because of which AKS refuses an upgrade before it begins (UnsatisfiablePDB).
 
-AKS reads all budgets of the cluster, whichever pool is upgraded, before it upgrades Kubernetes or node images, and
-refuses for those that allow no eviction by their own terms (learn.microsoft.com, unsatisfiablepdb-error;
-Azure/AKS#4805, #4839). A forced upgrade passes over them until a time.
+Pure functions, except `blocking`.
+
+Before AKS upgrades Kubernetes or node images, whichever pool is concerned, it reads all budgets of the cluster, and
+refuses the upgrade if one of them can never allow an eviction (learn.microsoft.com, unsatisfiablepdb-error;
+Azure/AKS#4805, #4839). Until the time of a forced upgrade, AKS ignores the budgets.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Inputs = Mapping[str, Any] | None
 
 
 def never_lets_go(budget: Mapping[str, Any]) -> str | None:
-    """Reason why AKS refuses upgrades because of a budget; None where it does not."""
+    """Reason why AKS refuses upgrades because of a PodDisruptionBudget; None where it does not."""
     spec: Mapping[str, Any] = budget.get("spec") or {}
     most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
     if most is not None and str(most) in ("0", "0%"):
@@ -38,7 +40,10 @@ def _number(amount: Any, pods: int) -> int:
 
 
 def blocking(get: Get) -> list[str]:
-    """The budgets of a cluster for which AKS refuses upgrades, each with its reason. Raises as `get` does."""
+    """PodDisruptionBudgets in a cluster because of which AKS refuses upgrades, each with its reason.
+
+    Raises the exceptions of `get`.
+    """
     return list(_named(listed(get, PATH)))
 
 
@@ -49,7 +54,7 @@ def _named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def is_upgrade(old: Inputs, new: Inputs) -> bool:
-    """True where a cluster's or a pool's inputs change a version of Kubernetes."""
+    """True where the change of a cluster's or a pool's inputs changes a Kubernetes version."""
     return bool(old) and _versions(old) != _versions(new)
 
 
@@ -61,12 +66,12 @@ def _versions(inputs: Inputs) -> list[Any]:
 
 
 def is_forced(until: datetime.datetime | None, now: datetime.datetime) -> bool:
-    """True where an upgrade that starts now ignores the budgets."""
+    """True where an upgrade that starts now ignores the PodDisruptionBudgets."""
     return until is not None and now < until
 
 
 def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None:
-    """Message before AKS would refuse an upgrade; None where no budget prevents it."""
+    """Message in place of AKS's refusal of an upgrade; None where no PodDisruptionBudget blocks it."""
     if not found:
         return None
     passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""

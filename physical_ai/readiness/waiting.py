@@ -1,4 +1,4 @@
-"""Reads a cluster repeatedly until a condition holds or a bound is reached, and logs what changes."""
+"""Repeated reading of a cluster until a condition holds or a time limit is reached; it logs what changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ Log = Callable[[str], None]
 GatesMode = Literal["wait", "report", "skip"]
 
 GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
-"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should a wait."""
+"""Environment variable with seconds that replace any time limit above 0: where simulated minutes pass in seconds, a
+wait should too.
+"""
 
 GATES_VARIABLE = "PHYSICAL_AI_GATES"
-"""Environment variable: `report` where closed gates are to be reported, and not to fail a deployment; `skip` where
-the cluster is not to be read at all, in a deployment of Azure resources only."""
+"""Environment variable for gates.
+
+`report`: closed gates are reported, and do not fail a deployment. `skip`: the cluster is not read at all, in a
+  deployment of Azure resources only.
+"""
 DELETES_NOTHING = (
     "The engine deletes what a stack no longer declares only after the program has succeeded, so nothing was deleted. "
     f"To delete it although a gate is closed, run the same command with {GATES_VARIABLE}=report: closed gates are then "
@@ -29,14 +34,16 @@ DELETES_NOTHING = (
 )
 
 ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
-"""Time limits in seconds of the only reading, and of the last one of a wait beyond its own limit. Each answer has a
-limit of its own, and a reading has many answers."""
+"""Time limits in seconds: of the only reading, and of the last reading of a wait, beyond the wait's own limit.
+
+Each answer has a limit of its own, but a reading consists of many answers.
+"""
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
-"""Seconds between two reads."""
+"""Least and most seconds between two reads."""
 
 
 def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
-    """Time limit of a wait in seconds. The environment changes the length of a wait; it never adds one.
+    """Time limit of a wait in seconds. The environment can change the length of a wait, but never adds a wait.
 
     Raises:
         ValueError: the variable is not a number of at least 0.
@@ -54,10 +61,10 @@ def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
 
 
 def gates_mode(environment: Mapping[str, str]) -> GatesMode:
-    """Effect of closed gates on a deployment.
+    """Effect of closed gates on a deployment, from the environment.
 
     Raises:
-        ValueError: the variable has another value than `report` and `skip`.
+        ValueError: the variable has a value other than `report` and `skip`.
     """
     match environment.get(GATES_VARIABLE, ""):
         case "":
@@ -78,10 +85,12 @@ def pause(elapsed: float, bound: float) -> float:
 
 
 async def _reading(read: Callable[[], Sequence[Item]], bound: float, elapsed: float) -> Sequence[Item]:
-    """Result of a reading in a thread, which is left alone where the server's answers outlast the time limit.
+    """Result of one reading in a thread.
+
+    If the server's answers take longer than the time limit, the thread is abandoned.
 
     Raises:
-        TimeoutError: and what `read` raises.
+        TimeoutError: the reading took too long. Exceptions of `read` are passed on.
     """
     seconds = max(bound - elapsed, LAST_SECONDS) if bound else ONCE_SECONDS
     try:
@@ -99,13 +108,15 @@ async def wait(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Outcome:
-    """Reads until all gates are open, for at most `bound` seconds; with 0 once. `read` runs in its own thread.
+    """Reads until all gates are open, for at most `bound` seconds (once if it is 0), and returns the outcome.
+
+    `read` runs in its own thread.
 
     A gate whose cause needs an action is logged at once, and the wait continues: real clusters recover when a person
-    acts, or by retries that are not modeled here.
+    acts, or by retries that the diagnosis does not know.
 
     Raises:
-        Unusable: as `read` does; a retry would not help.
+        Unusable: `read` raised it; a retry would not help.
     """
     began = clock()
     reports: tuple[Report, ...] = ()
@@ -143,7 +154,7 @@ async def wait_until_empty(
     `read` runs in its own thread. A failed read (`Unreachable`) counts as an item.
 
     Raises:
-        Unusable: as `read` does.
+        Unusable: `read` raised it.
     """
     began = clock()
     logged: set[str] = set()

@@ -1,4 +1,4 @@
-"""Values of the GPU Operator's chart: those of the file, completed from the settings."""
+"""Values of the GPU Operator's chart: the file's values, merged with values from the settings."""
 
 from __future__ import annotations
 
@@ -64,22 +64,24 @@ OWNED = {
     f"migManager.env.{LAYOUTS_DIGEST}": "pools.<pool>.sharing.mig",
     f"driver.env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
-"""Keys that the file may not set, with the setting to change instead."""
+"""Keys that the values file may not set, each with the setting to change instead."""
 OWNED_IF_MEASURED = {
     "dcgmExporter.config": "monitoring.counters",
     f"dcgmExporter.env.{COUNTERS_DIGEST}": "monitoring.counters",
     f"dcgmExporter.env.{PER_POD}": "pools.<pool>.sharing",
     f"dcgmExporter.env.{RESOURCE_NAMES}": "pools.<pool>.sharing",
 }
-"""Keys for stacks that measure only; other stacks may have counters of their own."""
+"""Keys that the values file may not set in stacks that collect metrics; other stacks may configure counters of their
+own.
+"""
 
 
 def chart_values(
     settings: Settings, files: ValuesFiles, maps: Mapping[str, Mapping[str, str]]
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """The values, and what is wrong with those of the file; warnings are among the faults.
+    """Values of the chart, and the faults of the file; warnings are among the faults.
 
-    `maps` are the ConfigMaps' data by name.
+    `maps` is the data of the ConfigMaps by name.
     """
     release, ours = settings.gpu_operator.version, derived_values(settings, maps)
 
@@ -91,16 +93,17 @@ def chart_values(
 
 
 def operand_tolerations(settings: Settings) -> list[dict[str, str]]:
-    """Tolerations of whatever runs on GPU nodes: every taint of every pool, Spot's included.
+    """Tolerations of everything that runs on GPU nodes: for every taint of every pool, Spot's included.
 
-    The lists of the operands and of NFD's worker replace the chart's, so the GPU taint is always among them.
+    The operands' and NFD worker's tolerations replace those of the chart, so the toleration of the GPU taint is always
+    among them.
     """
     found = gpu_facts.all_tolerations(settings)
     return found if GPU_TOLERATION in found else [GPU_TOLERATION, *found]
 
 
 def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """The values that follow from settings alone."""
+    """Values of the chart that follow from settings alone."""
     operator, tolerations = settings.gpu_operator, operand_tolerations(settings)
     on_cpu_pool = services_placement(settings)
     configs = digest_env(CONFIGS_DIGEST, shared_configs(maps[POOL_CONFIGS]))
@@ -116,7 +119,7 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "cdi": {"enabled": operator.cdi},
         "mig": {"strategy": gpu_facts.mig_strategy(settings)},
         "migManager": {"enabled": False},
-        # The exporter includes an engine. NVSentinel's monitor asks one that has a Service.
+        # The exporter has an engine of its own, but NVSentinel's monitor needs one with a Service.
         "dcgm": {"enabled": health.reaches(settings, "detect")},
         "toolkit": {"env": [{"name": RUNTIME_CONFIG_SOURCE, "value": operator.toolkit.runtime_config_source}]},
         "devicePlugin": {
@@ -127,7 +130,7 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "driver": _driver(settings, maps),
     }
     if not gpu_facts.has_device_plugin(settings):
-        # Without the device plugin, the validator does not wait for GPUs that nothing offers
+        # Otherwise the validator would wait for GPUs, which nothing offers without the device plugin
         # (assets/state-operator-validation).
         values["devicePlugin"]["enabled"] = False
     if operator.nri or "cdi.nriPluginEnabled" in known_keys(operator.version):
@@ -153,7 +156,9 @@ def _per_pod(settings: Settings) -> list[dict[str, str]]:
 
 
 def _renamed(settings: Settings) -> list[dict[str, str]]:
-    """The exporter names the Pods of nvidia.com/gpu and of MIG's resources only, unless it is told of others."""
+    """Environment of the exporter that names further GPU resources: by default, the exporter only assigns Pods of
+    nvidia.com/gpu and of MIG's resources to their GPUs.
+    """
     pools = (pool for pool in settings.pools.values() if gpu_facts.knows_gpu(pool) and not pool.uses_claims)
     names = {name for pool in pools for name in gpu_facts.offered(settings, pool) if name.startswith("nvidia.com/")}
     other = sorted(name for name in names if name != "nvidia.com/gpu" and not name.startswith("nvidia.com/mig-"))
@@ -161,15 +166,19 @@ def _renamed(settings: Settings) -> list[dict[str, str]]:
 
 
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """`driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all pools."""
+    """Section `driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all
+    pools.
+    """
     if settings.gpu_operator.driver_owner == "NVIDIADriver":
-        # The chart's own NVIDIADriver would select every GPU node that no other one selects, or conflict with them all.
+        # The chart's own NVIDIADriver would select every GPU node that no other NVIDIADriver selects, or conflict with
+        # all of them.
         owner = {"enabled": True, "deployDefaultCR": False}
         return {"enabled": True, "nvidiaDriverCRD": owner, "upgradePolicy": gpu_facts.FINISH_FIRST_POLICY}
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)
     driver: dict[str, Any] = {
-        # Without an operator pool it would select the vGPU nodes as soon as they lose a label.
+        # Without a pool of driver source `operator`, the driver would be installed on vGPU nodes as soon as these lose
+        # a label.
         "enabled": bool(operated),
         "nvidiaDriverCRD": {"enabled": False},
         "version": default.version,

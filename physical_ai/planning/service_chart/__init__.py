@@ -1,6 +1,6 @@
-"""The release of OSMO's control plane: everything that knows the shape of chart `service` 1.3.1 and its images 6.3.1.
+"""Release of OSMO's control plane: everything that depends on chart `service` 1.3.1 and its images 6.3.1.
 
-What later versions move (NVIDIA/OSMO main and #1345, #1356, #1413, read 2026-08-20 and 2026-11-23):
+Changes in later versions (NVIDIA/OSMO main and #1345, #1356, #1413, read 2026-08-20 and 2026-11-23):
 
 | here | 1.4 (images 6.4) | chart `osmo` |
 |---|---|---|

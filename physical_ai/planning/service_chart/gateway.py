@@ -1,4 +1,4 @@
-"""Values of the gateway: Envoy in front of every service, with the login, the limits and the certificate."""
+"""Values of the gateway: Envoy in front of all services, with the login, the limits and the certificate."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ DEV_IDENTITY = {"user": names.ADMIN_USER, "roles": "osmo-admin,osmo-user,osmo-ba
 
 
 def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, Any]:
-    """The section `gateway`."""
+    """Section `gateway` of the chart's values."""
     access = settings.osmo.access
     return {
         "enabled": True,
         "name": names.GATEWAY,
         "envoy": {**placement, **_envoy(settings), **mounted(access.tls)},
         "oauth2Proxy": {**placement, **_oauth2_proxy(access)},
-        # The authorization service reads the roles from the service's configuration; without it, a valid login may do
-        # everything.
+        # The authorization service reads the roles from the service's configuration; without it, every valid login may
+        # do everything.
         "authz": {**placement, "enabled": access.login == "entra"},
-        # The chart's service for rate limits cannot log in to a Redis, and insists on TLS: `tlsEnabled | default true`.
-        # `service_chart/limits.py` has the limit that each gateway Pod applies on its own.
+        # The chart's rate limit service cannot log in to a Redis, and always uses TLS: `tlsEnabled | default true`.
+        # `service_chart/limits.py` has a limit that each gateway Pod applies on its own.
         "rateLimit": {"enabled": False},
-        # The services trust the header x-osmo-roles of every client that reaches them.
+        # The services trust the header x-osmo-roles of any client that reaches them, so only the gateway may.
         "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in names.UPSTREAMS]},
     }
 
@@ -83,7 +83,10 @@ def _providers(entra: EntraLogin) -> list[dict[str, Any]]:
 
 
 def _oauth2_proxy(access: OsmoAccess) -> dict[str, Any]:
-    """The login of browsers. Sessions are in cookies: the chart has no key for the password of a Redis."""
+    """Values of the browser login.
+
+    Sessions are kept in cookies, because the chart has no value for the password of a Redis.
+    """
     if access.login == "dev" or access.entra is None:
         return {"enabled": False}
     return {
@@ -103,9 +106,9 @@ def _oauth2_proxy(access: OsmoAccess) -> dict[str, Any]:
 
 
 def service_routes(limits: GatewayLimits) -> list[dict[str, Any]]:
-    """Routes to the API with limits, which replace the chart's own.
+    """Routes to the API with limits, in place of the chart's own routes.
 
-    A body of unknown length is refused. What streams, WebSockets to router, agents and logger, has routes of its own.
+    A body of unknown length is refused. Streams (WebSockets to router, agents and logger) have other routes.
     """
     limit = limited(limits)
 

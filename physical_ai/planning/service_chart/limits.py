@@ -1,13 +1,13 @@
-"""Limits of the routes to OSMO's API that Envoy's own configuration in the chart has no values for.
+"""Limits of the routes to OSMO's API, for which the chart's Envoy configuration has no values.
 
-The chart's list of HTTP filters is fixed: it has no filter for local rate limits, and its filter for global ones
-needs a service whose Redis client takes no password (NVIDIA/OSMO deployments/charts/service,
-_gateway-envoy-config.tpl, commit 0ee0da7). A route may give other code to a filter of the kind Lua (Envoy docs,
-LuaPerRoute), which here takes the place of the chart's list of blocked addresses, the first filter. So what is refused
-here costs no check of a token.
+The chart's list of HTTP filters is fixed: it has no filter for local rate limits, and its filter for global rate
+limits needs a service whose Redis client accepts no password (NVIDIA/OSMO deployments/charts/service,
+_gateway-envoy-config.tpl, commit 0ee0da7). But a route may replace the code of a Lua filter (Envoy docs, LuaPerRoute).
+Here, the limits replace the first filter, the chart's list of blocked addresses, so a request is refused before its
+token is checked.
 
-Each of Envoy's worker threads has a Lua environment of its own, and each route another one (Envoy docs, Lua filter), so
-requests are counted by thread and route. A connection remains on one thread.
+Each of Envoy's worker threads has its own Lua environment, and so has each route (Envoy docs, Lua filter), so requests
+are counted per thread and route. A connection remains on one thread.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from typing import Any
 from physical_ai.settings.models.osmo_access import GatewayLimits
 
 FIRST_FILTER = "block-spam-ips"
-"""Name of the chart's first filter, which is of the kind Lua."""
+"""Name of the chart's first filter, which is a Lua filter."""
 LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.LuaPerRoute"
 CALLERS = 10_000
-"""Callers that a thread counts at a time. A full table begins anew, so that made-up tokens fill no memory."""
+"""Number of callers that a thread counts at a time.
+
+A full table is emptied, so that made-up tokens cannot fill the memory.
+"""
 
 _CODE = """\
 local per_minute, body_bytes, most_callers = {per_minute}, {body_bytes}, {callers}
@@ -66,10 +69,13 @@ end
 
 
 def limits_code(limits: GatewayLimits) -> str:
-    """The Lua code. A caller is a token or a session, by its last 64 characters, or without a login an address."""
+    """Lua code of the limits.
+
+    It identifies a caller by the last 64 characters of the token or session or, without a login, by the address.
+    """
     return _CODE.format(per_minute=limits.requests_per_minute, body_bytes=limits.body_mebibytes << 20, callers=CALLERS)
 
 
 def limited(limits: GatewayLimits) -> dict[str, Any]:
-    """`typed_per_filter_config` of a route with these limits."""
+    """Field `typed_per_filter_config` of a route with these limits."""
     return {FIRST_FILTER: {"@type": LUA, "source_code": {"inline_string": limits_code(limits)}}}

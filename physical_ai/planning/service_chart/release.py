@@ -1,4 +1,4 @@
-"""Values of the services behind the gateway, the release, and what only a deployment knows of them."""
+"""Values of the services behind the gateway, the release, and the values that only a deployment knows."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 
 SERVICE_FILE = "osmo/service.yaml"
-"""Path below `values/` of the file with what people may change of the control plane's chart."""
+"""Path below `values/` of the file in which users may set values of the control plane's chart."""
 SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
-"""Sections of the Pods that read and write the storage."""
+"""Sections of the services whose Pods read and write the storage."""
 CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}
-"""Containers of the storage account, by key of the configuration."""
+"""Containers of the storage account, by the key of OSMO's configuration."""
 ENCRYPTING = (*SERVICES, "router")
-"""Sections of the Pods that connect to the database."""
+"""Sections of the services whose Pods connect to the database."""
 _KEY_VARIABLE = {"name": names.MEK_VARIABLE, "value": f"{names.MEK_FOLDER}/{names.MEK_FILE}"}
 _KEY_VOLUME = {"name": names.MEK_SECRET_NAME, "secret": {"secretName": names.MEK_SECRET_NAME}}
 _KEY_MOUNT = {"name": names.MEK_SECRET_NAME, "mountPath": names.MEK_FOLDER, "readOnly": True}
@@ -72,12 +72,12 @@ OWNED = {
     **{f"services.*.extraPodAnnotations.{name}": owner for name, owner in RESTARTED_BY.items()},
     f"services.*.extraPodAnnotations.{QUEUES}": "pools and osmo",
 }
-"""Keys that the file may not set, with what to change instead."""
+"""Keys that the values file may not set, each with what to change instead."""
 
 
 @dataclass(frozen=True)
 class Attached:
-    """Services that the control plane is attached to; the values may be Outputs."""
+    """Addresses of the data services that the control plane uses; the values may be Outputs."""
 
     postgres_host: Any
     postgres_port: Any
@@ -86,12 +86,14 @@ class Attached:
     redis_host: Any
     redis_port: Any
     storage: Mapping[str, Any]
-    """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`. Empty
-    where Secrets have the addresses, with keys."""
+    """Address of each storage container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`.
+
+    Empty where Secrets have the addresses, together with keys.
+    """
     client_id: Any
     """Client id of the control plane's identity; None without one."""
     certificate: Any = None
-    """A digest of the gateway's certificate, where the stack has it."""
+    """Digest of the gateway's certificate, where the certificate is a secret of the stack."""
 
 
 def service_chart() -> Chart:
@@ -101,7 +103,9 @@ def service_chart() -> Chart:
 def service_release(
     settings: Settings, root: FilePath, served: Sequence[Settings] = ()
 ) -> tuple[OsmoRelease | None, list[Fault]]:
-    """The release without the values of `attached`, and the faults of its file; None without a control plane."""
+    """Release without the values that `attached` adds, and the faults of its values file; the release is None without
+    a control plane.
+    """
     if not settings.osmo.installs_service:
         return None, []
     pinned = service_chart()
@@ -111,10 +115,10 @@ def service_release(
 
 
 def with_keys(values: dict[str, Any]) -> dict[str, Any]:
-    """The values with the Secret of the master encryption key in each process that reads the database.
+    """The values, with the master encryption key's Secret mounted in each process that reads the database.
 
-    Chart 1.3.1 mounts the keys from a ConfigMap. The environment variable leads to the Secret instead. What the file
-    of values adds to these lists stays.
+    Chart 1.3.1 mounts the keys from a ConfigMap; the environment variable points to the Secret instead. Entries of
+    these lists that the values file adds are kept.
     """
     result = copy.deepcopy(values)
     for name in ENCRYPTING:
@@ -141,11 +145,11 @@ def _ours(settings: Settings) -> dict[str, Any]:
         },
         "serviceAccount": {"create": True},
         "services": {
-            # Switches on the passwords of database and cache from Secrets.
+            # This switch makes the services read the passwords of database and cache from Secrets.
             "configFile": {"enabled": True},
             "postgres": {"enabled": False},
-            # In the cluster network policies take the place of TLS, and the drivers of database and storage try without
-            # it.
+            # In the cluster, network policies take the place of TLS; the clients of database and storage also try
+            # connections without TLS.
             "redis": {"enabled": False, "tlsEnabled": in_cluster(settings) is None},
             "defaultAdmin": {
                 "enabled": True,
@@ -160,15 +164,15 @@ def _ours(settings: Settings) -> dict[str, Any]:
             "router": {**placement, "hostname": host},
             "ui": {**placement, **_ui(settings)},
         },
-        # The kind PodMonitor belongs to an operator that not every stack has; physical_ai/planning/scraping.py has the
-        # monitors.
+        # The kind PodMonitor belongs to an operator that not every stack has; physical_ai/planning/scraping.py declares
+        # the monitors.
         "podMonitor": {"enabled": False},
         "gateway": gateway_values(settings, placement),
     }
 
 
 def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Metrics of osmo-agent, to which chart 1.3.1 does not give the argument that service and worker get."""
+    """Values for osmo-agent's metrics: chart 1.3.1 does not give it the argument that service and worker get."""
     if not settings.monitoring.is_measured:
         return {}
     variables = [{"name": name, "value": value} for name, value in osmo.METRICS_ENVIRONMENT.items()]
@@ -176,10 +180,10 @@ def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ui(settings: Settings) -> dict[str, Any]:
-    """Address to which the UI's server sends requests of its own.
+    """Values with the address to which the UI's server sends its own requests.
 
-    With a certificate the gateway has one listener, which speaks TLS at both ports of its Service (NVIDIA/OSMO 6.3.1
-    _gateway-envoy-config.tpl). The name is `host`, for which the certificate is.
+    With a certificate, the gateway has one listener, which uses TLS on both ports of its Service (NVIDIA/OSMO 6.3.1
+    _gateway-envoy-config.tpl), so the UI uses the name `host`, for which the certificate is issued.
     """
     access = settings.osmo.access
     if access.tls is None:
@@ -188,14 +192,16 @@ def _ui(settings: Settings) -> dict[str, Any]:
 
 
 def _access_to_storage(settings: Settings) -> dict[str, Any]:
-    """Values by which the Pods access storage: with an identity, or with keys of buckets in the cluster."""
+    """Values with which the Pods access storage: the label for an identity, or a variable for buckets in the
+    cluster.
+    """
     if in_cluster(settings) is None:
         return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
     return {"extraEnv": [dict(PATH_STYLE)]}
 
 
 def _auth(settings: Settings) -> dict[str, Any]:
-    """Address to which OSMO's command line sends people to log in."""
+    """Values with the addresses to which OSMO's command line sends users for the login."""
     entra = settings.osmo.access.entra
     if settings.osmo.access.login == "dev" or entra is None:
         return {"enabled": False}
@@ -212,7 +218,7 @@ def _auth(settings: Settings) -> dict[str, Any]:
 
 
 def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
-    """The release's values, completed. No password is among them: the Pods read Secrets."""
+    """Values of the release, completed with the data services. They contain no password: the Pods read Secrets."""
     result = copy.deepcopy(dict(values))
     services = result["services"]
     services["postgres"] |= {
@@ -225,7 +231,8 @@ def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
     workflow = services["configs"]["workflow"]
     for key, container in CONTAINERS.items():
         if container in to.storage:
-            # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
+            # To OSMO, an address without keys is a credential too: then the Pods use their own identity (OSMO,
+            # DefaultDataCredential).
             workflow[key] = {"credential": {"endpoint": to.storage[container]}}
     if to.certificate is not None:
         result["gateway"]["envoy"].setdefault("extraPodAnnotations", {})[CERTIFICATE] = to.certificate
@@ -235,19 +242,19 @@ def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
 
 
 def redis_password(key: str) -> str:
-    """The cache's key as the Secret has it: percent-encoded, for any alphabet.
+    """The cache's key in the form that the Secret needs: percent-encoded, whatever characters it has.
 
-    OSMO joins the text unchanged into `rediss://:PASSWORD@HOST:PORT/0` (NVIDIA/OSMO 6.3.1
-    src/utils/connectors/redis.py:118), and redis-py and kombu decode it where they take that address apart. Azure's
-    keys are base64: with a `/` in one, all five processes would end at their start.
+    OSMO inserts the text unchanged into `rediss://:PASSWORD@HOST:PORT/0` (NVIDIA/OSMO 6.3.1
+    src/utils/connectors/redis.py:118), and redis-py and kombu decode it when they parse that address. Azure's keys are
+    base64: an unencoded `/` would make all five processes fail at their start.
     """
     return quote(key, safe="")
 
 
 def mek_file(key: str) -> str:
-    """The file with the master encryption key, from 32 bytes in base64.
+    """Content of the file with the master encryption key, from 32 bytes in base64.
 
-    A key is a JWK, in base64 once more; its `k` is base64url without padding (RFC 7517, RFC 7518 6.4.1).
+    A key is a JWK, which is itself encoded in base64; its `k` is base64url without padding (RFC 7517, RFC 7518 6.4.1).
     """
     text = base64.urlsafe_b64encode(base64.b64decode(key)).decode().rstrip("=")
     jwk = json.dumps({"k": text, "kid": names.MEK_ID, "kty": "oct"}, separators=(",", ":"))
@@ -256,7 +263,10 @@ def mek_file(key: str) -> str:
 
 
 def mek_problem(file: str) -> str | None:
-    """Reason why the service could not use a file with master encryption keys; None where it could. Shows no key."""
+    """Reason why the service could not use a file with master encryption keys; None where it could.
+
+    The text contains no key.
+    """
     fix = "Take the value of the vault's secret `osmo-mek` as it is: docs/osmo.md#the-key-of-the-database."
     try:
         document: Any = yaml.safe_load(file)

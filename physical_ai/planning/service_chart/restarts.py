@@ -1,6 +1,7 @@
-"""Annotations of the control plane's Pods that change with a password or key which they read only when they start.
+"""Annotations of the control plane's Pods that change with a password or key which the Pods read only when they start.
 
-The chart hands them over as variables, or in files that are read once. Kubernetes restarts nothing for another Secret.
+The chart passes passwords and keys as variables, or in files that are read once. Kubernetes does not restart a Pod
+because a Secret has changed.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from physical_ai.settings.models.tree import Settings
 ADMIN = "physical-ai/admin-password"
 COOKIE = "physical-ai/cookie-key"
 CERTIFICATE = "physical-ai/certificate"
-"""Envoy takes a renewed certificate without it: the chart names the files in a secret of Envoy's (SDS), and Envoy
-watches the folder of such files, in which kubelet moves a link when it renews a volume (envoyproxy/envoy
-source/common/secret/sds_api.cc; NVIDIA/OSMO _gateway-envoy-config.tpl). With it, a deployment ends when the new one is
-in use."""
+"""Annotation of the gateway's Pods with the certificate's digest: because of it, a deployment ends only when the new
+certificate is in use.
+
+Envoy would use a renewed certificate without it, too: the chart names the files in a secret of Envoy's (SDS), and
+Envoy watches their folder, in which kubelet moves a link when it renews a volume (envoyproxy/envoy
+source/common/secret/sds_api.cc; NVIDIA/OSMO _gateway-envoy-config.tpl).
+"""
 DATABASE = "physical-ai/database-password"
 CACHE = "physical-ai/cache-key"
 RESTARTED_BY = {
@@ -24,28 +28,32 @@ RESTARTED_BY = {
     DATABASE: "dataServices.postgres.passwordGeneration, or dataServices.inCluster.keyGeneration",
     CACHE: "dataServices.redis.key",
 }
-"""The settings that change an annotation of the services behind the gateway."""
+"""Setting that changes each annotation of the services behind the gateway, by annotation."""
 PROCESSES = ("service", "worker", "logger", "agent", "delayedJobMonitor", "router")
-"""Sections of the Pods that log in to database and cache."""
+"""Sections of the services whose Pods log in to database and cache."""
 
 
 def restarts(settings: Settings) -> dict[str, Any]:
-    """Values to merge into the release's. There is no annotation for a first password: nothing of it has changed."""
+    """Values with the annotations, to be merged into the release's.
+
+    A first password has no annotation: nothing has changed yet.
+    """
     access, data = settings.osmo.access, settings.data_services
     stored: dict[str, str] = {}
     if data is not None and data.postgres.password_generation > 1:
         stored[DATABASE] = str(data.postgres.password_generation)
-    # All passwords and keys of services in the cluster are replaced together.
+    # All passwords and keys of data services in the cluster are replaced together.
     if (inside := in_cluster(settings)) is not None and inside.key_generation > 1:
         stored[DATABASE] = str(inside.key_generation)
-    # The service that looks up roles logs in to the database alone.
+    # The service that looks up roles logs in to the database, and not to the cache.
     roles = dict(stored)
     if data is not None and data.redis.key != "primary":
         stored[CACHE] = data.redis.key
     pods = {name: dict(stored) for name in PROCESSES}
     if access.admin_password_generation > 1:
-        # The service writes the administrator's password into the database when it starts (NVIDIA/OSMO
-        # src/service/core/service.py, setup_default_admin, commit 02a73a6); the former one is refused from then on.
+        # When the service starts, it writes the administrator's password into the database (NVIDIA/OSMO
+        # src/service/core/service.py, setup_default_admin, commit 02a73a6); from then on, the previous password is
+        # refused.
         pods["service"][ADMIN] = str(access.admin_password_generation)
     gateway = {"authz": roles}
     if access.cookie_key_generation > 1:

@@ -1,1 +1,1 @@
-"""Facts about one GPU node besides its gates: signs, and the causes that they indicate."""
+"""Facts about one GPU node besides its gates: signs of faults, and the causes that they indicate."""

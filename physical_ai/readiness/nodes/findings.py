@@ -1,7 +1,9 @@
-"""Causes of one node from its signs: each named once, the most specific first, with one remedy. Pure.
+"""Causes of one node's problems, derived from its signs: each is named once, the most specific first, with one remedy.
 
-A sign that something more specific explains is evidence of that, and no cause of its own; a sign that nothing here
-knows is a cause of its own, in the words of its origin. No sign is dropped.
+Pure functions.
+
+A sign that a more specific cause explains becomes evidence of that cause; a sign that no row knows becomes a cause of
+its own, in the original's words. No sign is dropped.
 """
 
 from __future__ import annotations
@@ -23,25 +25,25 @@ RESTART_PLUGIN = (
 
 @dataclass(frozen=True)
 class NodeFinding:
-    """One cause of a node."""
+    """One cause of a node's problems."""
 
     cause: str
     reason: str
     fix: str
     signs: tuple[str, ...]
-    """Signs of the cause, each in the words of its origin and with where it was read."""
+    """Signs of the cause, each in the original's words and with where it was read."""
     waits: bool
     remedy: Remedy | None
     alerts: tuple[str, ...] = ()
-    """The alerts that it explains."""
+    """Names of the alerts that the cause explains."""
     gate: bool = False
-    """True for a cause that explains the closed gate, or a node that is not Ready."""
+    """True for a cause that explains the closed gate, or why the node is not Ready."""
     proof: AcceptanceLevel | None = None
-    """The level of acceptance that the node has to pass after the remedy; None without one."""
+    """Acceptance level that the node has to pass after the remedy; None where none is needed."""
 
 
 def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
-    """All causes of a node, what needs an action first, then the more specific."""
+    """All causes of a node's problems: first those that need an action, and among these the more specific first."""
     kept: list[tuple[Raw, list[Raw]]] = []
     for each in sorted(_merged(raws(signs)), key=lambda one: (one.past, one.rank)):
         by = next((evidence for other, evidence in kept if other.explains(each)), None)
@@ -49,7 +51,7 @@ def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
             kept.append((each, []))
         else:
             by.append(each)
-    # A sign that may be over is no present fault, unless it explains one.
+    # A sign that may be over is not reported as a present fault, unless it explains one.
     now = [(each, evidence) for each, evidence in kept if not each.past]
     now = [_explained_by_the_past(each, evidence, kept) for each, evidence in now]
     now = [(_after_a_job(each, [one for one, _ in kept], signs), evidence) for each, evidence in now]
@@ -61,7 +63,9 @@ def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
 def _explained_by_the_past(
     each: Raw, evidence: list[Raw], kept: Sequence[tuple[Raw, list[Raw]]]
 ) -> tuple[Raw, list[Raw]]:
-    """A general sign of now, with an Xid of the machine that was seen before it as its cause."""
+    """The sign and its evidence, unless an Xid of the machine that was seen earlier explains the sign: then that Xid
+    with the sign as evidence.
+    """
     before = next((one for one, _ in kept if one.past and one.remedy and one.explains(each)), None)
     if before is None:
         return each, evidence
@@ -69,12 +73,12 @@ def _explained_by_the_past(
 
 
 def advice_of(findings: Iterable[NodeFinding]) -> Remedy | None:
-    """Repair of the machine; None where no cause advises a restart or another machine."""
+    """Repair of the machine that the findings advise; None where no finding advises a restart or a replacement."""
     return next((each.remedy for each in findings if each.remedy is not None), None)
 
 
 def _merged(given: Iterable[Raw]) -> list[Raw]:
-    """Signs of one cause and one GPU together."""
+    """Signs, where those of the same cause and GPU are merged."""
     found: list[Raw] = []
     for each in given:
         same = next((index for index, one in enumerate(found) if one.is_same(each)), None)
@@ -86,8 +90,9 @@ def _merged(given: Iterable[Raw]) -> list[Raw]:
 
 
 def _after_a_job(each: Raw, kept: Sequence[Raw], signs: NodeSigns) -> Raw:
-    """A GPU that the plugin withholds after an Xid that a program caused works: the plugin has to start again
-    (NVIDIA/k8s-device-plugin#1014)."""
+    """The sign; changed for a GPU that the device plugin withholds because of an Xid which a program caused: the GPU
+    works, and only the plugin has to be restarted (NVIDIA/k8s-device-plugin#1014).
+    """
     codes = [one.code for one in kept if "job" in one.groups and one.is_of_gpu(each)]
     machine = any(one.remedy and one is not each for one in kept)
     if each.row != "gpu-unhealthy" or not codes or machine:
@@ -121,7 +126,7 @@ def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: 
         reason=each.reason,
         fix=fix,
         signs=shown,
-        # A cause that usually ends by itself has not ended where an alert waited for that and fires.
+        # A cause that usually ends by itself has not ended if an alert that waits for its end fires.
         waits=each.waits and not each.overdue([alert for one in absorbed for alert in one.alerts]),
         remedy=machine if each.remedy is not None else None,
         alerts=alerts,

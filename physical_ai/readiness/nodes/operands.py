@@ -1,4 +1,4 @@
-"""Pods of the GPU stack that fail on a node. Pure."""
+"""Pods of the GPU stack that fail on a node. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_operand(pod: Mapping[str, Any]) -> bool:
 
 
 def failing(pods: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """DaemonSet, name and last words of those whose container ends with an error again and again."""
+    """DaemonSet, name and last message of the Pods whose container repeatedly ends with an error."""
     found: list[tuple[str, str, str]] = []
     for pod in pods:
         if not is_operand(pod) or is_running(pod):

@@ -1,4 +1,4 @@
-"""One sign of a node with the cause that it speaks for, before signs are put together. Pure."""
+"""One sign on a node with the cause that it indicates, before signs are merged. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.catalog.node_causes import Remedy, node_causes
 
 OVERDUE = "gpus-not-offered"
-"""The cause whose alerts wait until a gate should have opened by itself."""
+"""Cause whose alerts fire only if a gate has not opened by itself in time."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """A sign, and what it says."""
+    """A sign on a node, and what it indicates."""
 
     cause: str
     rank: float
-    """The more specific, the lower."""
+    """Rank in the order of causes; more specific causes have lower ranks."""
     groups: frozenset[str]
     reason: str
     shown: tuple[str, ...]
-    """The words of its origin, with where they were read."""
+    """Words of the original, each with where they were read."""
     yields: frozenset[str] = frozenset()
-    """Groups that explain it."""
+    """Groups of causes that explain this sign."""
     gpus: frozenset[str] = frozenset()
-    """Number and UUID of the GPU, as far as they are known; empty where none is named."""
+    """Number and UUID of the GPU, as far as they are known; empty where the sign names no GPU."""
     fix: str = ""
     remedy: Remedy | None = None
     proof: AcceptanceLevel | None = None
-    """The level of acceptance that shows whether the remedy has helped."""
+    """Acceptance level that shows whether the remedy has helped."""
     waits: bool = False
     code: int = 0
-    """The Xid, if it is one."""
+    """Code of the Xid; 0 for other signs."""
     alerts: tuple[str, ...] = ()
     gate: bool = False
     past: bool = False
     """True for a sign of something that may be over."""
     row: str = ""
-    """Id of the row of the table, where it has one."""
+    """Id of the row in the table of node causes; empty without one."""
 
     def is_of_gpu(self, other: Raw) -> bool:
-        """True where both may be of the same GPU."""
+        """True where both signs may be about the same GPU."""
         return not self.gpus or not other.gpus or bool(self.gpus & other.gpus)
 
     def is_same(self, other: Raw) -> bool:
-        """True where both are signs of one cause of one GPU."""
+        """True where both signs have the same cause and may be about the same GPU."""
         of_row = bool(self.row) and self.row == other.row
         same = self.cause == other.cause and (self.reason == other.reason or bool(self.code))
         return (of_row or same) and self.is_of_gpu(other)
@@ -74,11 +74,11 @@ class Raw:
         return replace(self, alerts=(*self.alerts, alert))
 
     def overdue(self, alerts: list[str]) -> bool:
-        """True where an alert says that the gate should have opened by now."""
+        """True where one of the alerts shows that the gate should have opened by now."""
         return self.gate and any(alert in node_causes()[OVERDUE].alerts for alert in alerts)
 
 
 def most(proofs: Iterable[AcceptanceLevel | None]) -> AcceptanceLevel | None:
-    """The highest of some levels; None without one."""
+    """The highest of the levels; None if there is none."""
     given = [LEVELS.index(each) for each in proofs if each is not None]
     return LEVELS[max(given)] if given else None

@@ -1,4 +1,7 @@
-"""Assignment of each sign of a node to its row in the table; a sign without a row is a cause of its own. Pure."""
+"""Assignment of a node's signs to rows in the table of node causes; a sign without a row is a cause of its own.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,15 @@ from physical_ai.readiness.text import NOT_KNOWN
 XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation", "GPUXidUnclear")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
-"""Rank of a gate's own cause: after the causes that explain it, before those that it explains."""
+"""Rank of a gate's own cause: after causes that explain the gate, before causes that it explains."""
 OPERAND_RANK = _RANKS["node-deleted"] + 0.5
-"""Rank of a failing Pod of the GPU stack: after the causes of its node, each of which explains it."""
+"""Rank of a failing Pod of the GPU stack: after the causes of its node, any of which explains it."""
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")
 
 
 def raws(signs: NodeSigns) -> Iterator[Raw]:
-    """Everything that is known of a node and is not as it should be."""
+    """All signs of problems that are known of a node."""
     yield from _xids(signs)
     yield from _counts(signs)
     yield from _checks(signs)
@@ -56,7 +59,7 @@ def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] =
     reason = row.reason if named else _DISPLAY.sub("a GPU", row.reason)
     own = {"node": signs.name, "stack": signs.stack, "pool": signs.pool}
     known = defaultdict(lambda: "?", {**own, "gpu": named, **facts})
-    # The commands for the machine are filled in once the remedy is chosen.
+    # The commands for the machine are filled in later, when the remedy is chosen.
     fix = re.sub(
         r"\{(?!replace\}|reboot\})(\w+)\}",
         lambda key: known[key[1]],
@@ -86,7 +89,7 @@ def _xids(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
-    """Sign from an Xid; `said` is its line in a log, where that is known."""
+    """Sign for an Xid; `said` is the Xid's line in a log, where that is known."""
     known: Xid | None = xids().get(code)
     if known is not None and (advice := stated_advice(code, said)) is not None:
         known = known.model_copy(
@@ -102,7 +105,7 @@ def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
         groups, remedy = frozenset({"xid", f"xid-{code}", "machine"}), known.remedy
         if remedy == "none":
             return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
-        # A repair of the machine ends all of these causes; the one that needs the larger repair comes first.
+        # A repair of the machine ends all these causes; those that need the larger repair come first.
         rank = 10 if remedy == "replace" else 20
         return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, proof="full", code=code)
     if known.xid_class == "unclear":
@@ -158,7 +161,9 @@ def _conditions(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _not_known(kind: str, given: Json, signs: NodeSigns) -> Raw:
-    """A condition whose monitor could not look: no fault, and no proof that there is none."""
+    """Sign for a condition whose monitor could not determine its state: neither a fault, nor a proof that there is
+    none.
+    """
     said = ": ".join(filter(None, (str(given.get("reason", "")), str(given.get("message", "")))))
     shown = f"condition {kind}={given.get('status')}: {said}".rstrip(": ")
     reason = f"It is not known whether the node has {kind}: what sets the condition says {said or 'nothing'}"
@@ -193,7 +198,7 @@ def _condition(kind: str, given: Json, signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _labels(signs: NodeSigns) -> Iterator[Raw]:
-    """Labels in which a controller says that it failed, on a node whose gates are open all the same."""
+    """Signs for labels by which a controller reports a failure, on a node whose gates are nevertheless open."""
     given = labels(signs.node) if signs.node is not None else {}
     if given.get(MIG_STATE) == "failed" and (signs.gate is None or signs.gate.cause != "mig-failed"):
         reason = "The MIG manager could not apply a layout to the node; its GPUs are offered as they were before."
@@ -213,7 +218,7 @@ def _leaving(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _operands(signs: NodeSigns) -> Iterator[Raw]:
-    """Pods of the GPU stack that fail while no gate waits for them, or beside one that does."""
+    """Signs for Pods of the GPU stack that fail, except the Pod that the closed gate is about."""
     known = signs.gate.pod if signs.gate is not None else ""
     for daemonset, pod, message in (each for each in signs.operands if each[1] != known):
         shown = f"pod {pod}: {message}"
@@ -236,7 +241,7 @@ def _gate(gate: ClosedGate, signs: NodeSigns) -> Raw:
     groups = frozenset({"node" if gate.gate == "node" else "gate", "gate"})
     if row is not None:
         found = _of_row(signs, row, where, pool=gate.pool, reason=gate.reason)
-        # The cause has the name that the other commands give the gate's cause.
+        # Uses the same id for the cause as the other commands use for the gate's cause.
         return Raw(
             gate.cause or row.id,
             found.rank,
@@ -282,7 +287,7 @@ def _alert(alert: Alert, signs: NodeSigns) -> Raw:
 
 
 def unknown_alert(alert: Alert) -> Raw:
-    """An alert of a rule that is not this project's, in its own words."""
+    """Sign for an alert of a rule that is not this project's, in the alert's own words."""
     named = (f"{key}={value}" for key, value in sorted(alert.labels.items()) if key != "alertname")
     said = alert.summary or ", ".join(named)
     reason = f"{alert.name}: {said}"

@@ -1,4 +1,4 @@
-"""Machines that a repair has restarted already, by the records that `physai node replace` keeps. Pure."""
+"""Machines that a repair has already restarted, according to the records of `physai node replace`. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from physical_ai.nested import is_mapping, parsed
 
 KEY = "repair.json"
 COUNTS = timedelta(days=30)
-"""Time for which a restart counts as an attempt to repair later failures: the period for which a Prometheus is asked
-for Xids. A machine that ran for longer has another fault, for which a restart is tried first."""
+"""Time for which a restart counts as an attempt to repair later failures: the period for which a Prometheus is queried
+for Xids. A later failure is another fault, for which a restart is tried first.
+"""
 
 
 def counts_still(restart: datetime | str | None, now: datetime | str) -> bool:
-    """True where a restart is so recent that it did not repair the present fault.
+    """True where the restart is so recent that it evidently did not repair the present fault.
 
     >>> counts_still("2026-11-01T00:00:00+00:00", "2026-11-20T00:00:00Z"), counts_still("2026-03-01", "2026-11-20")
     (True, False)
@@ -37,7 +38,9 @@ def _moment(given: datetime | str | None) -> datetime | None:
 def restarted(
     config_maps: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]], now: datetime | str
 ) -> frozenset[str]:
-    """The nodes whose machine was restarted lately by a repair that has ended; of one that has left, by its name."""
+    """Names of nodes whose machine was restarted recently by a finished repair, including nodes that have left the
+    cluster.
+    """
     uids = {name(node): uid for node in nodes if (uid := at(node, "metadata.uid"))}
     found: set[str] = set()
     for each in config_maps:
@@ -49,7 +52,7 @@ def restarted(
         if not counts_still(record.get("removed") or record.get("started"), now):
             continue
         node, uid = str(record.get("node", "")), record.get("node_uid", "")
-        # AKS may give a new machine the name of an old one.
+        # AKS may give a new machine an old one's name.
         if uids.get(node, uid) == uid:
             found.add(node)
     return frozenset(found)

@@ -1,4 +1,4 @@
-"""Signs of a fault of a GPU node: alerts, Xids, conditions. Pure."""
+"""Signs of faults on a GPU node: alerts, Xids, conditions. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "Ne
 
 
 NODE_LABELS = ("node", "Hostname", "hostname", "kubernetes_node", "nodename", "exported_node", "instance")
-"""Labels in which alerts name a node, by the rules of this project and of others."""
+"""Labels in which alerts name a node, in rules of this project and of others."""
 
 
 @dataclass(frozen=True)
 class Alert:
-    """An alert of a Prometheus."""
+    """A firing alert of a Prometheus."""
 
     name: str
     labels: Mapping[str, str]
     summary: str = ""
     action: str = ""
-    """Action that its rule advises."""
+    """Action that the alert's rule advises."""
     runbook: str = ""
 
     def about(self, nodes: Container[str]) -> list[tuple[str, str]]:
-        """Subjects of the alert: kind (`node`, `pod` or `cluster`) and name, each once, of the existing `nodes`."""
+        """Subjects of the alert as kind (`node`, `pod` or `cluster`) and name, each once.
+
+        `nodes` are the names of existing nodes.
+        """
         found: list[tuple[str, str]] = []
         for key in NODE_LABELS:
             value = self.labels.get(key, "")
@@ -47,7 +50,9 @@ class Alert:
         return list(dict.fromkeys(found)) or [("cluster", "")]
 
     def names(self) -> set[str]:
-        """The names in its labels, by which it can be asked for: also of Jobs, and of objects that have left."""
+        """Names of objects in the alert's labels, by which users can ask about it, also for Jobs and for objects that
+        have left the cluster.
+        """
         own = {value for key, value in self.labels.items() if key not in _NO_NAMES and value}
         where = self.labels.get("exported_namespace") or self.labels.get("namespace", "")
         return own | {f"{where}/{each}" for each in own if where}
@@ -57,12 +62,12 @@ _NO_NAMES = frozenset(
     {"alertname", "alertstate", "severity", "cluster", "job", "namespace", "exported_namespace", "container", "gpu"}
     | {"xid", "UUID", "resource", "health_watch", "owner", "team", "service", "endpoint", "prometheus", "reason"}
 )
-"""Labels whose values are no names of objects."""
+"""Labels whose values are not names of objects."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An Xid, and where it was seen: `alert`, `metric`, `condition` or `event`."""
+    """An Xid, and where it was seen: in an `alert`, `metric`, `condition` or `event`."""
 
     code: int
     source: str
@@ -70,38 +75,40 @@ class Seen:
     """UUID or number of the GPU; empty where it is not known."""
     when: str = ""
     index: str = ""
-    """Number of the GPU, beside its UUID."""
+    """Number of the GPU, where `gpu` is its UUID."""
     past: bool = False
-    """True for a sign of something that may be over: it explains what is seen now, and is no fault of its own."""
+    """True for a sign that may be over: it can explain present signs, but is not reported as a fault itself."""
     old: bool = False
-    """True for a sign that is weeks old, and explains nothing any more."""
+    """True for a sign that is weeks old and no longer explains anything."""
 
 
 _MEANS_WELL = ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION)
 MEANS_WELL = re.compile(r"(?<!Not)(?<!Un)(Ready|Healthy|Available|Accepted|Succeeded|Initialized|Passed|Reachable|OK)$")
-"""Types of other conditions that should be True; of all else True means that something is wrong."""
+"""Expression for condition types, apart from Kubernetes' own, that should be True; all other types report a problem
+when True.
+"""
 
 
 @dataclass(frozen=True)
 class NodeSigns:
-    """Facts about one node. `node` is None where it has left the cluster."""
+    """Facts about one node. `node` is None for a node that has left the cluster."""
 
     name: str
     node: Json | None = None
     gate: ClosedGate | None = None
-    """First closed gate of a node of a GPU pool."""
+    """First closed gate of the node; None where all are open, or the node is in no GPU pool."""
     alerts: Sequence[Alert] = ()
-    """Firing alerts about it."""
+    """Firing alerts about the node."""
     seen: Sequence[Seen] = ()
-    """Xids."""
+    """Xids that were seen on the node."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The record of its machine."""
+    """Record of the node's machine."""
     failed_checks: Sequence[tuple[str, str]] = ()
-    """Checks of acceptance that it did not pass, and their messages."""
+    """Acceptance checks that the node did not pass, with their messages."""
     restarted: bool = False
-    """True where a repair has restarted the machine lately, so that another restart is no remedy."""
+    """True where a repair has recently restarted the machine, so that another restart is no remedy."""
     operands: Sequence[tuple[str, str, str]] = ()
-    """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
+    """Failing Pods of the GPU stack on the node: DaemonSet, name, and message of the container."""
     stack: str = "STACK"
     existing: bool = False
     """True for a server of an existing cluster, which no command restarts or deletes."""
@@ -112,7 +119,7 @@ class NodeSigns:
 
 
 def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:
-    """The Xids in alerts, conditions and events, each code and source once."""
+    """Xids in alerts, conditions and events; each pair of code and source once."""
     found: dict[tuple[int, str], Seen] = {}
     for alert in alerts:
         code = alert.labels.get("xid", "")
@@ -135,14 +142,15 @@ def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) 
 
 
 def unusual(node: Json | None) -> list[Json]:
-    """Conditions that say that something is wrong, or that their monitor does not know."""
+    """Conditions of a node that report a problem, or whose monitor does not know."""
     found: list[Json] = at(node, "status.conditions", []) if node else []
     return [each for each in found if _is_wrong(each) or is_not_known(each)]
 
 
 def is_not_known(condition: Json) -> bool:
-    """True where a monitor could not determine a fault. The kubelet's own conditions are Unknown once it is silent, as
-    Ready reports.
+    """True for a condition whose monitor could not determine whether there is a fault.
+
+    The kubelet's own conditions do not count: they become Unknown when it stops reporting, which Ready shows.
     """
     kind = str(condition.get("type", ""))
     return condition.get("status") not in ("True", "False") and kind not in USUAL and not _means_well(kind)

@@ -1,4 +1,7 @@
-"""Xids in messages of the kernel log, of NVSentinel's conditions, of AKS's node problem detector, of people. Pure."""
+"""Xids in messages: of the kernel log, NVSentinel's conditions, AKS's node problem detector, and people.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,36 @@ import re
 from typing import Literal
 
 _KERNEL = re.compile(r"(?<![A-Za-z])Xids?\s*\([^)\n]*\)\s*:\s*(\d{1,3})\b(?![:.]?\d)([^\n]{0,60})", re.IGNORECASE)
-"""`Xid (PCI:0000:01:00): 79, …`, without `PCI:` by older drivers, with a GPU instance under MIG."""
+"""Expression for Xids in the kernel log: `Xid (PCI:0000:01:00): 79, …`; older drivers omit `PCI:`, and MIG adds a GPU
+instance.
+"""
 _NUMBER = r"\d{1,3}(?![\w]|[:.]\d|[ -]*(?:times|x\b|GPUs?\b|nodes?\b|occurrences|events|seconds|minutes|hours|%))"
 _WORDS = re.compile(
     rf"(?<![A-Za-z])Xid(?:s\b|\b|(?=[_A-Z]))[^\d\n]{{0,24}}?(?<![\d.:])({_NUMBER}(?:\s*(?:,|/|;|&|\band\b|\bor\b|,\s*and\b)\s*{_NUMBER})*)",
     re.IGNORECASE,
 )
-"""`Xid 13,43,45`, `XID errors 31, 79`, `XIDs 48 and 63`, `DCGM_FI_DEV_XID_ERRORS: 79`; not the SXid of a switch."""
+"""Expression for Xids in other texts: `Xid 13,43,45`, `XID errors 31, 79`, `XIDs 48 and 63`, `DCGM_FI_DEV_XID_ERRORS:
+79`; it does not match the SXid of a switch.
+"""
 _SENTINEL = re.compile(r"\bErrorCode:(\d{1,3})\b")
 _PLACE = re.compile(r"\b(?:GPU|device|card|node)s?[ #:]*\d+\b(?![,\d]*\s*Xid)", re.IGNORECASE)
-"""Expression for the number of a GPU in an Xid's line, which is not the Xid's code."""
+"""Expression for the number of a GPU in a line with an Xid, which must not be taken for the Xid's code."""
 _NVLINK = range(144, 151)
-"""Xids of the fifth NVLink: the line says whether the event was fatal, and one that was not needs nothing (NVIDIA Xid
-catalog, sheet Xids 144-150)."""
+"""Xids of fifth-generation NVLink: the log line says whether the event was fatal, and a non-fatal event needs no
+action (NVIDIA Xid catalog, sheet Xids 144-150).
+"""
 
 _CHANGED = re.compile(r"recovery action changed from [^\n]*?\bto\s+(?:0x[0-9a-f]+\s*)?\(([^)\n]+)\)", re.IGNORECASE)
-"""`Xid (…): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)`: the last one counts."""
+"""Expression for a changed recovery action; the last one counts: `Xid (…): 154, GPU recovery action changed from 0x0
+(None) to 0x2 (Node Reboot Required)`.
+"""
 
 
 def stated_advice(code: int, text: str) -> Literal["reboot", "none"] | None:
-    """Action that the line of an Xid itself advises, where its code alone does not: 154, and NVLink's 144 to 150.
+    """Action that the log line of an Xid itself advises, for Xids whose code alone does not tell: 154, and NVLink's
+    144 to 150. None for all others.
 
-    A restart of the machine includes a reset of its GPUs, and no peer has to be drained after it.
+    A restart of the machine includes a reset of its GPUs, and afterwards no peer has to be drained.
 
     >>> stated_advice(154, "Xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
     'reboot'
@@ -42,7 +53,7 @@ def stated_advice(code: int, text: str) -> Literal["reboot", "none"] | None:
 
 
 def codes_in(text: str) -> list[int]:
-    """The Xids in a message that say something of a GPU, each once.
+    """Codes of the Xids in a message that report a fault, each once.
 
     >>> codes_in("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', GPU has fallen off the bus.")
     [79]

@@ -1,4 +1,4 @@
-"""Parts of a platform that are missing, switched off or not available. Pure."""
+"""Parts of the platform that are missing, switched off or not available. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from physical_ai.readiness.platform.services import Targets, selector_of, unansw
 
 State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed", "serves-none", "unanswered"]
 MADE = ("Deployment", "DaemonSet", "StatefulSet", "ServiceAccount", "Service")
-"""Kinds of which every chart makes something: without any of these a release is not installed."""
+"""Kinds of which every chart creates some object: without any of these, a release is not installed."""
 USERS = frozenset({osmo.WORKFLOWS_NAMESPACE, runners.NAMESPACE, slurm.NAMESPACE})
-"""Namespaces of users' own work, where a Deployment may well want no replicas."""
+"""Namespaces for users' own work, in which a Deployment may intentionally have no replicas."""
 DEPLOY_LABEL = "nvidia.com/gpu.deploy."
-"""Prefix of the labels by which the GPU Operator switches its operands on and off, node by node."""
+"""Prefix of the labels by which the GPU Operator switches its operands on and off on each node."""
 QUEUES = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-"
 
 
 @dataclass(frozen=True)
 class PlatformState:
-    """Expected and existing objects of the platform. A kind that could not be read is absent from `live`."""
+    """Expected and existing objects of the platform. A kind that could not be read is missing in `live`."""
 
     installed: Installed
     recorded: Sequence[Part] = ()
-    """Parts in Helm's records, as far as they could be read."""
+    """Objects in Helm's records, as far as these could be read."""
     releases: frozenset[str] = frozenset()
-    """Releases that have a deployed record."""
+    """Releases for which Helm has a record with the status `deployed`."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
     unrecorded: frozenset[str] = frozenset()
-    """Namespaces of releases whose records could not be read."""
+    """Namespaces of releases whose Helm records could not be read."""
 
     def has(self, release: str) -> bool:
-        """True where a release is known to be installed: by its record, otherwise by the objects that Helm has created
-        for it.
+        """True where a release is known to be installed: by Helm's record or, if records cannot be read, by objects
+        that Helm has created for it.
         """
         home = self.installed.releases.get(release, "")
         if release in self.releases or home not in self.unrecorded:
@@ -49,30 +49,33 @@ class PlatformState:
 
     @cached_property
     def _made(self) -> frozenset[tuple[str, str]]:
-        """Releases, with their namespaces, that objects of the cluster name as their maker."""
+        """Name and namespace of the releases that, by their annotations, have created objects in the cluster."""
         return frozenset(release_of(each) for items in self.live.values() for each in items)
 
 
 @dataclass(frozen=True)
 class Absence:
-    """A part that does not do its work."""
+    """An object of the platform that does not do its work."""
 
     part: Part
     state: State
     evidence: str
     where: str
     effect: str = ""
-    """Work that stops, where the part's namespace does not imply it."""
+    """Work that stops because of it, where its namespace does not show this."""
 
 
 def absences(
     given: PlatformState, nodes: Sequence[Json], pods: Sequence[Json] = (), *, agents: bool = False
 ) -> list[Absence]:
-    """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
+    """Objects of the platform that do not do their work, each once.
+
+    `agents` is True where the stack installs OSMO's agents.
+    """
     targets = Targets(given.live, pods)
     expected: dict[tuple[str, str, str], Part] = {}
     for part in (*given.recorded, *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
-        # Objects of a hook are created with their release.
+        # Objects of a hook are expected only once their release is installed.
         if part.revision or not part.release or given.has(part.release):
             expected.setdefault((part.kind, part.namespace, part.name), part)
     held = {(kind, namespace(each), name(each)): each for kind, items in given.live.items() for each in items}
@@ -85,7 +88,7 @@ def absences(
 
 
 def _not_installed(given: PlatformState) -> Iterator[Absence]:
-    """Releases of the settings of which Helm has no deployed record."""
+    """Absences of planned releases for which Helm has no record with the status `deployed`."""
     for release, home in given.installed.releases.items():
         if not given.has(release):
             evidence = f"namespace {home} has no Secret of Helm with owner=helm, name={release}, status=deployed"
@@ -98,7 +101,7 @@ def _not_installed(given: PlatformState) -> Iterator[Absence]:
 
 
 def _queues(given: PlatformState, *, agents: bool) -> Iterator[Absence]:
-    """OSMO's queues, which its control plane makes when an agent connects."""
+    """Absence of OSMO's queues, which OSMO's control plane creates when an agent connects."""
     queues, agents = given.live.get("Queue"), agents or osmo.BACKEND_RELEASE in given.releases
     if agents and queues is not None and not any(name(each).startswith(QUEUES) for each in queues):
         part = Part("Queue", "", f"{QUEUES}*", home=osmo.KAI_NAMESPACE, maker="osmo-agent")
@@ -135,7 +138,7 @@ def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> 
 
 
 def _unrecorded(given: PlatformState, targets: Targets) -> Iterator[Absence]:
-    """Services of releases whose records could not be read, and whose Pods nothing makes: their owner is gone."""
+    """Absences of Services whose release's record could not be read, and whose Pods no controller creates any more."""
     ours = given.installed.namespaces - USERS
     for item in given.live.get("Service", ()):
         release, home = release_of(item)
@@ -148,7 +151,7 @@ def _unrecorded(given: PlatformState, targets: Targets) -> Iterator[Absence]:
 
 
 def _unanswered(given: PlatformState, targets: Targets) -> Iterator[Absence]:
-    """Webhooks without which the API server refuses requests, and whose Service has no Pod that is ready."""
+    """Absences of webhooks whose Service has no ready Pod, so that the API server refuses requests."""
     for found in unanswered(given.live, targets):
         part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0], maker=found.maker)
         yield Absence(part, "unanswered", found.evidence, f"the {found.kind}", found.effect)
@@ -177,7 +180,9 @@ _JUDGES: Mapping[str, Callable[[Part, Json, Sequence[Json], Targets], Absence | 
 
 
 def _switched_off(given: PlatformState, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
-    """Deployments of the platform's namespaces that want no replicas, and that nothing above knows."""
+    """Absences of Deployments and StatefulSets in the platform's namespaces with 0 replicas, other than the expected
+    objects.
+    """
     for kind in ("Deployment", "StatefulSet"):
         for item in given.live.get(kind, ()):
             here, own = namespace(item), name(item)
@@ -187,5 +192,5 @@ def _switched_off(given: PlatformState, expected: Mapping[tuple[str, str, str], 
 
 
 def plural(kind: str) -> str:
-    """Plural of a kind, as users of kubectl write it."""
+    """Plural of a kind, in the spelling of kubectl's users."""
     return f"{kind[:-1]}ies" if kind.endswith("Policy") else f"{kind}{'es' if kind.endswith('s') else 's'}"

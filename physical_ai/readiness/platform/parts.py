@@ -1,5 +1,6 @@
-"""The parts of a platform that should be in its cluster: from the stack's plans and from the objects of operators.
-Pure.
+"""Objects of the platform that should be in its cluster, derived from the stack's plans and from operators' resources.
+
+Pure functions.
 """
 
 from __future__ import annotations
@@ -50,35 +51,35 @@ KINDS: Mapping[str, str] = {
     "Role": f"{RIGHTS}/roles",
     "RoleBinding": f"{RIGHTS}/rolebindings",
 }
-"""Kinds of parts that are compared, and where each is listed; a ConfigMap is asked for by its name."""
+"""Kinds of objects that are compared, with the path of each kind's list; ConfigMaps are requested by name instead."""
 KEPT_BY_POLICY = {
     **{component: daemonset for component, (daemonset, _) in OPERANDS.items() if component != "migManager"},
     "dcgm": "nvidia-dcgm",
     "dcgmExporter": "nvidia-dcgm-exporter",
 }
-"""DaemonSets by component of the ClusterPolicy, of those that every GPU node gets."""
+"""DaemonSets by component of the ClusterPolicy, for the components that every GPU node gets."""
 PRESENT = "nvidia.com/gpu.present"
 KAI_CONFIG = "kai-config"
 
 
 @dataclass(frozen=True)
 class Part:
-    """An object that should be there."""
+    """An object of the platform that should be in the cluster."""
 
     kind: str
     namespace: str
-    """Namespace of the part; empty for objects of the cluster."""
+    """Namespace of the object; empty for cluster-scoped objects."""
     name: str
     replicas: int = 1
     selector: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The nodes that its Pods select; of a Service, the Pods that it selects."""
+    """Labels of the nodes that the object's Pods select; for a Service, labels of the Pods that it selects."""
     release: str = ""
-    """The Helm release that made it; empty for the stack's own objects and for those of an operator."""
+    """Helm release that creates the object; empty for objects of the stack itself, and of operators."""
     home: str = ""
-    """The release's namespace."""
+    """Namespace of that release."""
     revision: int = 0
     maker: str = ""
-    """The Deployment that makes it, in its namespace."""
+    """Deployment that creates the object, in the object's namespace."""
 
     @property
     def title(self) -> str:
@@ -86,25 +87,26 @@ class Part:
 
     @property
     def area(self) -> str:
-        """The namespace of the release or software that does not work without the part."""
+        """Namespace of the release or software that does not work without the object."""
         return self.home or self.namespace
 
 
 @dataclass(frozen=True)
 class Installed:
-    """Releases and namespaces of the platform by the settings."""
+    """Releases, namespaces and other objects that a stack installs according to its settings."""
 
     releases: Mapping[str, str]
-    """Namespaces of Helm releases, by release."""
+    """Namespace of each Helm release, by the release's name."""
     namespaces: frozenset[str]
     """Namespaces that the stack installs into."""
     own: Sequence[Part] = ()
-    """The objects that Helm does not make."""
+    """Objects that Helm does not create."""
 
 
 def installed(settings: Settings, plan: Plan, *, agents: bool) -> Installed:
-    """Software that a stack installs by its settings; `agents` is True where OSMO's agents, which need a control plane,
-    are installed.
+    """Releases, namespaces and objects that a stack installs.
+
+    `agents` is True where OSMO's agents, which need a control plane, are installed.
     """
     releases = dict(_releases(settings, plan))
     if not agents:
@@ -122,7 +124,7 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
-    """Objects of `manifests/`, as they are declared."""
+    """Objects of `manifests/` in the form in which the program declares them."""
     yield from namespace_objects(settings, {})
     if plan.grid is not None:
         grid = grid_objects(plan.grid)
@@ -135,8 +137,9 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
 
 
 def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision: int = 0) -> Part | None:
-    """An object of a manifest as a part; None for kinds that are not compared. A chart may leave out the namespace
-    of objects in the release's namespace.
+    """A manifest's object as a part of the platform; None for kinds that are not compared.
+
+    A chart may omit the namespace of objects in the release's namespace.
     """
     kind = str(item.get("kind", ""))
     if kind not in KINDS and not (kind == "ConfigMap" and not release):
@@ -156,8 +159,8 @@ def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision
 
 
 def made_by_operators(live: Mapping[str, Sequence[Json]], nodes: Sequence[Json], given: Installed) -> Iterator[Part]:
-    """Objects that the operators create from the resources that are there."""
-    # The operator labels every node that has had a GPU; without NFD the label says false.
+    """Objects that operators create because of the resources in the cluster."""
+    # The GPU Operator labels every node that has ever had a GPU; without NFD the label's value is false.
     if any(PRESENT in labels(node) for node in nodes):
         for policy in live.get("ClusterPolicy", ())[:1]:
             for component, daemonset in KEPT_BY_POLICY.items():

@@ -1,4 +1,4 @@
-"""Reads what of a platform is in its cluster. It writes nothing."""
+"""Reading of the platform's objects in its cluster. It writes nothing."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "
 def read_platform(
     get: Get, given: Installed, known: Mapping[str, Sequence[Json]], unread: list[str]
 ) -> PlatformState | None:
-    """The parts of a platform; None where the cluster has no namespaces that could be read, so that nothing is known.
+    """State of the platform; None where the cluster's namespaces cannot be read, so that nothing is known.
 
     Args:
-        known: What is read already, by kind.
-        unread: Gets what the login may not read.
+        known: Objects that were already read, by kind.
+        unread: List to which objects that the login may not read are added.
 
     Raises:
-        Unreachable, Unusable: as `get` does.
+        Unreachable, Unusable: `get` raised it.
     """
 
     def may(what: str, path: str, parameters: Mapping[str, str] | None = None) -> list[Json] | None:
@@ -36,7 +36,8 @@ def read_platform(
         except Missing:
             return []
         except Unreachable as refusal:
-            # Records of many releases may be more than a command reads; the rest is compared without them.
+            # The records of many releases may be more than one reading may fetch; then the comparison is made without
+            # them.
             if not is_forbidden(refusal) and path != SECRETS:
                 raise
             unread.append(f"{what} ({refusal})")
@@ -47,7 +48,7 @@ def read_platform(
     secrets = may(RECORDS, SECRETS, DEPLOYED)
     homes = frozenset[str]()
     if secrets is None:
-        # A login of one team may have the right in some namespaces.
+        # A team's login may have the right in some namespaces only.
         secrets, homes = _by_namespace(get, given)
     last = revisions(secrets, given.namespaces)
     parts = [part for each in last.values() for part in recorded(each)]
@@ -64,7 +65,7 @@ def read_platform(
 
 
 def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str]]:
-    """The records of the namespaces in which the login may read them, and the namespaces in which it may not."""
+    """Helm's records in the namespaces in which the login may read them, and the namespaces in which it may not."""
     found: list[Json] = []
     refused: set[str] = set()
     for home in sorted(set(given.releases.values())):
@@ -79,12 +80,14 @@ def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str
 
 
 def _title(kind: str) -> str:
-    """Name of a kind in a refusal, the same as in the diagnosis of workloads, so that both are reported once."""
+    """Name of a kind in the report of a refusal: the same as in the diagnosis of workloads, so that both are reported
+    once.
+    """
     return "KAI's queues" if kind == "Queue" else plural(kind)
 
 
 def _config_maps(get: Get, parts: Sequence[Part], unread: list[str]) -> list[Json] | None:
-    """The ConfigMaps among the parts that exist: each is asked for by its name, since others may be large."""
+    """The ConfigMaps among the objects that exist. Each is requested by name, since other ConfigMaps may be large."""
     found: list[Json] = []
     for part in parts:
         try:

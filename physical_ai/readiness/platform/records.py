@@ -1,4 +1,4 @@
-"""Helm's record of a release: the manifest that its last deployed revision has put into the cluster. Pure."""
+"""Helm's record of a release, with the manifest of its last deployed revision. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from physical_ai.nested import is_mapping
 from physical_ai.readiness.platform.parts import KINDS, Part, part_of
 
 MOST = 64 << 20
-"""Bytes of an unpacked record; Helm's own limit is the size of a Secret, 1 MiB packed."""
+"""Most bytes of an unpacked record; packed, Helm's limit is the size of a Secret, 1 MiB."""
 RELEASE_NAME, RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
-"""Annotations that Helm writes on all objects of a release (helm v3 and v4, pkg/action)."""
+"""Annotations that Helm writes on all objects of a release (Helm v3 and v4, pkg/action)."""
 _KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
 _PARTS = re.compile(r"^---.*$", re.MULTILINE)
 
 
 def revisions(secrets: Iterable[Json], namespaces: frozenset[str]) -> dict[tuple[str, str], Json]:
-    """The last deployed record of each release, by its namespace and name."""
+    """Last deployed record of each release, by the release's namespace and name."""
     found: dict[tuple[str, str], Json] = {}
     for each in sorted(secrets, key=_revision):
         if labels(each).get("status") == "deployed" and namespace(each) in namespaces:
@@ -35,13 +35,13 @@ def revisions(secrets: Iterable[Json], namespaces: frozenset[str]) -> dict[tuple
 
 
 def release_of(item: Mapping[str, Any]) -> tuple[str, str]:
-    """The release that made an object, and its namespace, by Helm's annotations; empty where none did."""
+    """Release that created an object, and its namespace, by Helm's annotations; empty texts where there are none."""
     told: Mapping[str, Any] = at(item, "metadata.annotations", {})
     return str(told.get(RELEASE_NAME, "")), str(told.get(RELEASE_NAMESPACE, ""))
 
 
 def recorded(secret: Json) -> list[Part]:
-    """The parts of a release; none where the record cannot be read."""
+    """Objects of a release that are compared; empty where the record cannot be read."""
     release, home, revision = labels(secret).get("name", ""), namespace(secret), _revision(secret)
     manifest = _manifest(secret)
     objects = list(_objects(manifest))
@@ -51,7 +51,7 @@ def recorded(secret: Json) -> list[Part]:
 
 
 def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Namespace and name of the ConfigMaps without which no Pod of these starts."""
+    """Namespace and name of the ConfigMaps without which Pods of these objects do not start."""
     for item in objects:
         for volume in at(item, "spec.template.spec.volumes") or ():
             own = at(volume, "configMap.name")
@@ -60,7 +60,7 @@ def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _map(own: tuple[str, str], manifest: str, release: str, home: str, revision: int) -> Part:
-    """A mounted ConfigMap, of the chart or of the stack."""
+    """A mounted ConfigMap as an object of the platform; it belongs to the release if the chart renders it."""
     named = re.compile(rf"^  name:\s*[\"']?{re.escape(own[1])}[\"']?\s*$", re.MULTILINE)
     texts = (text for text in _PARTS.split(manifest) if (kind := _KIND.search(text)) and kind[1] == "ConfigMap")
     if any(named.search(text) for text in texts):
@@ -79,7 +79,7 @@ def _manifest(secret: Json) -> str:
 
 
 def _objects(manifest: str) -> Iterator[Mapping[str, Any]]:
-    """The objects of compared kinds; the others, such as dashboards and definitions, are large and are not parsed."""
+    """Objects of compared kinds. Other objects, such as dashboards and definitions, are large and are not parsed."""
     for text in _PARTS.split(manifest):
         kind = _KIND.search(text)
         if kind is None or kind[1] not in KINDS:

@@ -1,4 +1,4 @@
-"""Commands that restore a part of a platform, by the owner of its objects. Pure."""
+"""Commands that restore an object of the platform; they depend on its owner. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.readiness.platform.parts import Part
 
 
 def remedy(found: Absence, stack: str) -> str:
-    """Instruction for a part that does not work."""
+    """Instruction to restore an object that is missing or does not work."""
     part = found.part
     kind, where = part.kind.lower(), f"kubectl -n {part.namespace}"
     match found.state:
@@ -52,7 +52,7 @@ def _made_again(part: Part) -> str:
     if part.release in osmo.NO_ROLLBACK or (part.kind == "Service" and not part.revision):
         return f"helm -n {part.home} get manifest {part.release} | kubectl apply -f - makes it again."
     if not part.revision:
-        # The part belongs to a hook of the chart, which only an installation runs.
+        # The object belongs to a chart's hook, which only runs in an installation.
         return f"helm -n {part.home} uninstall {part.release}, then pulumi up --refresh: running Pods go on."
     again = f"helm -n {part.home} rollback {part.release} {part.revision} makes it again."
     return f"{again} pulumi up --refresh does not: it sees no change inside a release."

@@ -1,4 +1,4 @@
-"""Services that no Pod serves, and webhooks whose Service does not answer. Pure."""
+"""Services that select no Pod, and webhooks whose Service does not answer. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from physical_ai.readiness.platform.parts import WEBHOOKS
 
 MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 OF_AKS = ("kubernetes.azure.com/managedby", "addonmanager.kubernetes.io/mode")
-"""Labels of objects that AKS manages: the Services behind its webhooks may be in its control plane."""
+"""Labels of objects that AKS manages: the Services behind AKS's webhooks may be in its control plane."""
 
 
 def selector_of(service: Mapping[str, Any]) -> dict[str, str]:
-    """The labels that a Service selects by; none for one whose endpoints somebody writes, or of a name elsewhere."""
+    """Labels by which a Service selects Pods; empty where somebody else writes its endpoints, or for an external
+    name.
+    """
     if at(service, "spec.type") == "ExternalName":
         return {}
     return dict(at(service, "spec.selector", {}))
@@ -42,16 +44,18 @@ class Targets:
         return found
 
     def of(self, service: Mapping[str, Any]) -> list[Json]:
-        """The Pods that a Service selects, whatever their state."""
+        """Pods that a Service selects, whatever their state."""
         selector = selector_of(service)
         return [each for each in self._pods.get(namespace(service), ()) if selector and matches(selector, labels(each))]
 
     def is_made(self, service: Mapping[str, Any]) -> bool:
-        """True where a controller in its namespace creates such Pods: its own report says why there are none."""
+        """True where a controller in the namespace creates Pods for the Service; its own report then says why there
+        are none.
+        """
         return bool(self.makers(service))
 
     def makers(self, service: Mapping[str, Any]) -> list[str]:
-        """Kind and name of the controllers that make the Pods of a Service."""
+        """Kind and name of the controllers that create the Pods of a Service."""
         selector, where = selector_of(service), namespace(service)
         return [
             f"{kind} {name(each)}"
@@ -63,20 +67,20 @@ class Targets:
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A webhook that the API server has to ask, and that nothing answers."""
+    """A webhook that the API server has to call, and that does not answer."""
 
     kind: str
     configuration: str
     service: str
-    """NAMESPACE/NAME."""
+    """The webhook's Service as NAMESPACE/NAME."""
     evidence: str
     effect: str
     maker: str = ""
-    """Kind and name of the controller of the Service's Pods."""
+    """Kind and name of the controller that creates the Service's Pods."""
 
 
 def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator[Unanswered]:
-    """The webhooks with failurePolicy Fail whose Service is not there, or has no Pod that is ready."""
+    """Webhooks with failurePolicy Fail whose Service does not exist, or has no ready Pod."""
     if "Service" not in live:
         return
     services = {f"{namespace(each)}/{name(each)}": each for each in live["Service"]}
@@ -88,7 +92,9 @@ def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator
 
 
 def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targets: Targets) -> Iterator[Unanswered]:
-    """One of a Service each: the webhooks of a configuration usually share theirs."""
+    """Unanswered webhooks of a configuration, one for each Service: the webhooks of a configuration usually share
+    one.
+    """
     asked: dict[str, list[Json]] = defaultdict(list)
     for hook in at(item, "webhooks", []):
         where, own = at(hook, "clientConfig.service.namespace", ""), at(hook, "clientConfig.service.name", "")
@@ -104,7 +110,7 @@ def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targe
 
 
 def _silence(service: Json | None, targets: Targets) -> str:
-    """Reason why nothing answers; empty where something does, or where it is not known."""
+    """Reason why a Service does not answer; empty where it does, or where that is not known."""
     if service is None:
         return "does not exist"
     if not selector_of(service):

@@ -1,7 +1,8 @@
-"""Explanations for a Pod, a workflow, a node or a pool that does not work, from its group to its container.
+"""Explanations of why a Pod, a workflow, a node or a pool does not work, from the Pod's group to its container.
 
-`explain` and `doctor` are pure: plain Kubernetes objects in, explanations out, the first cause first. `read_workloads`
-reads the objects. What keeps GPUs from a node is the gates' diagnosis (`physical_ai.readiness`), which this one uses.
+`explain` and `doctor` are pure functions from plain Kubernetes objects to explanations, the first cause first.
+`read_workloads` reads the objects. Why a node lacks GPUs is answered by the gates' diagnosis
+(`physical_ai.readiness`), which these functions use.
 """
 
 from __future__ import annotations

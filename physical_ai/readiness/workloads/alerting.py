@@ -1,4 +1,4 @@
-"""Alerts in the diagnosis: each is explained by a cause, or is one in its own words. Pure."""
+"""Alerts in the diagnosis: each alert is explained by a cause, or is a cause of its own. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 EXPLAINED_BY_ANY = ("GPUPodPending", "GPUOperandPending")
-"""Alerts that say only that a Pod does not run, which each cause of the Pod explains."""
+"""Alerts that only say that a Pod does not run, which any cause of the Pod explains."""
 EXPLAINED_BY = {
     "OsmoAgentDown": ("agents-down", "agent-missing"),
     "KaiSchedulerDown": ("scheduler-down",),
     "GPUPoolAtMaximum": ("pool-at-maximum",),
     "GPUDriverUpgradeFailed": ("upgrade-failed", "driver-upgrade"),
 }
-"""Causes that explain an alert about the cluster."""
+"""Causes that explain an alert about the cluster, by alert."""
 
 
 def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Iterator[Explanation]:
-    """The alerts about a Pod, a workflow's Pods, a Job or the like that none of its causes explains."""
+    """Explanations for alerts about a Pod, a workflow's Pods, a Job or the like which none of the found causes
+    explains.
+    """
     kind, _, own = title.partition(" ")
     if kind == "node" and own not in index.nodes and not any(each.signs for each in found):
         yield from (explanation(title, each) for each in findings(own, index))
@@ -37,7 +39,9 @@ def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Ite
 
 
 def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """Explanations from alerts and Xids for something that has left the cluster; None where no alert names it."""
+    """Title and explanations, from alerts and Xids, of something that has left the cluster; None where no alert names
+    it.
+    """
     alerts = [each for each in index.given.alerts or () if wanted in each.names()]
     if index.alerts_of_node(wanted) or wanted in index.given.xids:
         return f"node {wanted}", [explanation(f"node {wanted}", each) for each in findings(wanted, index)]
@@ -48,7 +52,7 @@ def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
 
 
 def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanation]:
-    """Alerts for the doctor that no cause of their subject explains, each once."""
+    """Explanations for alerts that no cause of their subject explains, for `doctor`; each alert once."""
     causes = list(found)
     by_subject: dict[str, list[Explanation]] = {}
     for each in causes:
@@ -73,7 +77,10 @@ def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanat
 
 
 def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
-    """The nodes that an alert about an object is about, too, and their pools: another node's cause explains nothing."""
+    """Subjects near an object that an alert is about: its nodes and their pools.
+
+    Causes of other nodes do not explain the alert.
+    """
     nodes = {name for of, name in alert.about(index.nodes) if of == "node"}
     where, _, name = own.rpartition("/")
     if kind == "pod" and (pod := index.pods.get((where, name))) is not None:
@@ -83,12 +90,12 @@ def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
 
 
 def of_alert(title: str, alert: Alert, index: Index) -> Explanation:
-    """An alert as a cause of its own: by the table, where that knows it."""
+    """An alert as a cause of its own, explained by the table where it has a row."""
     node = next((own for kind, own in alert.about(index.nodes) if kind == "node"), "")
     given = index.given
     signs = NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=given.stack, existing=given.existing)
     found = findings_of(signs)
-    # The node may have other causes, with other signs.
+    # The node may have further causes from other signs.
     return explanation(title, next(each for each in found if alert.name in each.alerts))
 
 
@@ -97,7 +104,7 @@ def _explains(found: Iterable[Explanation], alert: Alert) -> bool:
 
 
 def _kind(wanted: str, alert: Alert) -> str:
-    """The label that names it: `pod`, `job_name`."""
+    """Kind of an object that an alert names, from the label that has its name: `pod`, `job`."""
     own = wanted.rpartition("/")[2]
     key = next((key for key, value in alert.labels.items() if value == own), "object")
     return {"job_name": "job", "exported_pod": "pod"}.get(key, key)

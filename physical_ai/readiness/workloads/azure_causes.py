@@ -1,4 +1,4 @@
-"""States of a node pool in Azure and in the autoscaler, when no event of a refusal is left. Pure."""
+"""State of a node pool in Azure and in the autoscaler, for when no event of a refusal is left. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ CHANGING = ("Creating", "Updating", "Upgrading", "Scaling", "Starting", "Upgradi
 
 
 def node_group(declared: DeclaredPool, status: Mapping[str, Any]) -> Json | None:
-    """The pool in the autoscaler's status, whose groups are scale sets: `aks-POOL-12345678-vmss`."""
+    """The pool's group in the autoscaler's status. Groups are scale sets: `aks-POOL-12345678-vmss`."""
     groups: list[Json] = at(status, "nodeGroups", [])
     return next((each for each in groups if str(each.get("name", "")).startswith(f"aks-{declared.name}-")), None)
 
 
 def backoff(declared: DeclaredPool, status: Mapping[str, Any]) -> str:
-    """Azure's last refusal for the pool, which the autoscaler waits out; empty where it does not."""
+    """Azure's last refusal to add a node to the pool, after which the autoscaler pauses; empty where it does not
+    pause.
+    """
     group = node_group(declared, status)
     if group is None or at(group, "scaleUp.status") != "Backoff":
         return ""
@@ -30,7 +32,9 @@ def backoff(declared: DeclaredPool, status: Mapping[str, Any]) -> str:
 
 
 def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
-    """Reason why Azure itself gives the pool no node now: its state, or that it does not exist."""
+    """Explanation of why Azure itself gives the pool no node now: by the pool's state, or because it does not exist;
+    None otherwise.
+    """
     azure = index.given.azure
     if azure is None:
         return None
@@ -44,7 +48,7 @@ def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation |
         return index.explanation(item, "azure-pool-stopped", "capacity", f"powerState: {power}", **facts)
     if state in ("Failed", "Canceled"):
         why = str(at(body, "status.provisioningError.message", "") or "")
-        # A code that is not known is shown in its own words.
+        # An unknown code is shown in Azure's own words.
         known = azure_error_of(f"{at(body, 'status.provisioningError.code', '') or ''} {why}")
         cause = known.id if known is not None and known.reason else "azure-pool-failed"
         return index.explanation(
@@ -58,7 +62,7 @@ def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation |
 
 
 def not_managed(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
-    """An autoscaler that reports other pools, and not this one."""
+    """Explanation for an autoscaler that manages other pools, but not this one; None otherwise."""
     status = index.given.autoscaler
     if not declared.autoscaled or not at(status, "nodeGroups", []) or node_group(declared, status) is not None:
         return None

@@ -1,4 +1,7 @@
-"""Reasons why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
+"""Reasons why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, or none free.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,21 @@ from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.refusals import over_limit
 
 NOT_CREATED = "FailedResourceClaimCreation"
-"""Reason of the event of the claims' controller about a Pod (kubernetes/kubernetes pkg/controller/resourceclaim)."""
+"""Reason of the events of the resource claim controller about a Pod (kubernetes/kubernetes
+pkg/controller/resourceclaim).
+"""
 QUOTA = re.compile(r"requested: (?P<detail>.+?), used: .+?, limited: (?P<limited>.+)")
-"""Message of the admission of quotas (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
+"""Expression for the message of the quota admission (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
 _NO_CLASS = re.compile(r"device class (\S+) does not exist")
 _NONE = "cannot allocate all claims"
-"""Message of kube-scheduler about a node (pkg/scheduler/framework/plugins/dynamicresources)."""
+"""Message of kube-scheduler about a node whose devices do not suffice
+(pkg/scheduler/framework/plugins/dynamicresources).
+"""
 STAGE = "scheduling"
 
 
 def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Reasons why the claims of a waiting Pod are not allocated; none for a Pod without claims."""
+    """Explanations of why the claims of a waiting Pod are not allocated; none for a Pod without claims."""
     wanted: Sequence[Json] = at(pod, "spec.resourceClaims", [])
     if not wanted:
         return
@@ -65,11 +72,11 @@ def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Ex
 
 
 def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
-    """Explanation of a Pod for whose claims no node has devices: there are none, others hold them, a taint is in the
-    way, or none matches.
+    """Explanation for a Pod for whose claims no node has devices: there are none, other Pods hold them, a taint is in
+    the way, or no device matches.
     """
     key = json.dumps(at(pod, "spec.tolerations"), sort_keys=True)
-    if key not in index.claim_answers:  # the same for every Pod with these tolerations
+    if key not in index.claim_answers:  # the answer is the same for every Pod with these tolerations
         index.claim_answers[key] = _for_tolerations(at(pod, "spec", {}), index)
     cause, facts = index.claim_answers[key]
     asked = {"asked": ", ".join(_asked(pod, index)) or "?"} if cause in ("claim-in-use", "claim-no-match") else {}
@@ -77,7 +84,7 @@ def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
 
 
 def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
-    """Id of the cause for which Pods with these tolerations get no device, and the facts that its text names."""
+    """Id of the cause why Pods with these tolerations get no device, and the facts that the cause's text mentions."""
     held = index.claimed
     reached = [device for device in index.devices if device.node in index.nodes]
     if not reached:
@@ -93,7 +100,7 @@ def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
 
 
 def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
-    """Requests of the Pod's claims as text: number, class, conditions."""
+    """Requests of the Pod's claims as text: number, device class, conditions."""
     names = {str(each.get("resourceClaimName") or "") for each in at(pod, "spec.resourceClaims", [])}
     names |= {str(each.get("resourceClaimName") or "") for each in at(pod, "status.resourceClaimStatuses", [])}
     for claim in filter(None, (index.claims.get((namespace(pod), each)) for each in sorted(names))):

@@ -1,4 +1,4 @@
-"""Times as Kubernetes writes them, and the time since. Pure."""
+"""Times as Kubernetes writes them, and differences between them. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def seconds(since: Any, now: Any) -> float | None:
 
 
 def longer(since: Any, now: Any, least: float) -> bool:
-    """True where it is known to be longer ago than `least` seconds."""
+    """True where more than `least` seconds are known to have passed between the two times."""
     passed = seconds(since, now)
     return passed is not None and passed > least
 
@@ -28,10 +28,11 @@ def longer(since: Any, now: Any, least: float) -> bool:
 def reading_time(
     own: datetime.datetime, nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
 ) -> str:
-    """The time of a reading, as Kubernetes writes it: this machine's, or the newest one that the cluster wrote.
+    """Time of a reading, as Kubernetes writes it: this machine's time, or the newest time in the cluster's objects if
+    that is later.
 
-    With a clock that is behind, a Pod that hangs for an hour would be a Pod that has just started. A clock that is
-    ahead is not noticed: a cluster in which nothing happens looks the same.
+    With this machine's clock behind, a Pod that hangs for an hour would look like one that has just started. A clock
+    that is ahead is not noticed: it looks like a cluster in which nothing happens.
     """
     newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := moment(stamp)) is not None)])
     return newest.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -45,7 +46,7 @@ def _stamps(nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, An
 
 
 def moment(given: Any) -> datetime.datetime | None:
-    """A time as Kubernetes writes it; None for a text that is no time."""
+    """Time from a text as Kubernetes writes it; None for a text that is no time."""
     try:
         found = datetime.datetime.fromisoformat(str(given or ""))
     except ValueError:

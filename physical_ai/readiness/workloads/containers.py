@@ -1,4 +1,6 @@
-"""A container that does not start, or that ended: by the kubelet's words, its last message and its log. Pure."""
+"""Explanation of a container that does not start, or that ended: from the kubelet's message, its last message and its
+log. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +21,24 @@ from physical_ai.readiness.workloads.model import Explanation
 
 NOT_STARTED = ("ContainerCreating", "PodInitializing")
 BEFORE = ("FailedScheduling", "NotTriggerScaleUp", "Unschedulable", "FailedBinding", "BindingError")
-"""Reasons of events about a Pod that concern the time before it had a node."""
+"""Reasons of events about a Pod from the time before it had a node."""
 LAST_LINES = 60
-"""Number of last lines of a log that are searched for the cause of a container's end: launchers write a summary below a
-traceback."""
+"""Number of last log lines that are searched for the cause of a container's end: launchers write a summary below a
+traceback.
+"""
 SHOWN_LINES = 3
-"""Number of lines that are shown of a log in which no line is known."""
+"""Number of log lines that are shown if no known line is among them."""
 SLOW = 1800.0
-"""Seconds after which a Pod on a node should have started: images of tens of GB take minutes."""
+"""Seconds after which a Pod with a node should have started: pulling images of tens of GB takes minutes."""
 UNREADY = 600.0
-"""Seconds after which a readiness probe that fails is no start any more."""
+"""Seconds after which a failing readiness probe no longer counts as a start."""
 RECENT = 600.0
-"""Seconds: kubelets wait at most half as long between two starts of a container."""
+"""Seconds in which a container's last end counts as recent: kubelets wait at most half as long between two starts."""
 GRID = "grid"
 
 
 def container_problem(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Reason why a Pod with a working node is not ready; None where no container shows it."""
+    """Explanation of why a Pod on a working node is not ready; None where no container shows why."""
     container, status = unfinished(pod)
     if at(pod, "status.phase", "Pending") not in ("Pending", "Running"):
         return None
@@ -68,7 +71,9 @@ def _not_ready(pod: Mapping[str, Any], container: str, index: Index) -> Explanat
 
 
 def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Explanation of a Pod whose containers are all ready: the conditions that other controllers have not set."""
+    """Explanation of a Pod that is not ready although all its containers are: the conditions that other controllers
+    have not set; None otherwise.
+    """
     gates = [str(each.get("conditionType", "")) for each in at(pod, "spec.readinessGates", [])]
     shut = [each for each in gates if condition(pod, each).get("status") != "True"]
     if not shut or condition(pod, "Ready").get("status") == "True":
@@ -80,7 +85,7 @@ def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
 
 
 def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
-    """A Pod that is ready, between two of many restarts."""
+    """Explanations of a Pod that is ready now, between two of many restarts."""
     statuses: list[Json] = at(pod, "status.containerStatuses", [])
     for status in statuses:
         ended: Json = at(status, "lastState.terminated") or {}
@@ -94,7 +99,9 @@ def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
 
 
 def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index) -> Explanation:
-    """A container that has not started: the kubelet's reason, or the Pod's last event of trouble."""
+    """Explanation of a container that has not started: the kubelet's reason, or the Pod's last event about a
+    problem.
+    """
     waiting = str(at(status, "state.waiting.reason", "") or "")
     facts = {"image": _image(pod, container), **_facts(pod, container)}
     told = [(f"{waiting}: {at(status, 'state.waiting.message', '') or ''}", f"state of container {container}")]
@@ -117,7 +124,7 @@ def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any],
 
 
 def _troubles(pod: Mapping[str, Any], index: Index) -> list[Json]:
-    """The events of trouble since the Pod has its node, oldest first."""
+    """Events about problems since the Pod has had its node, oldest first."""
     found = [each for each in index.events("Pod", pod) if each.get("reason") not in (*ROUTINE, *BEFORE)]
     return [each for each in found if each.get("type") != "Normal"]
 
@@ -125,7 +132,9 @@ def _troubles(pod: Mapping[str, Any], index: Index) -> list[Json]:
 def of_container(
     pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index, stage: str = "container"
 ) -> Explanation:
-    """A container that ended: by its reason, its last message, its log and what the kubelet says of its end."""
+    """Explanation of a container that ended: from its reason, its last message, its log, and what the kubelet says
+    about its end.
+    """
     ended: Mapping[str, Any] = at(status, "state.terminated") or at(status, "lastState.terminated") or {}
     log = index.given.logs.get((namespace(pod), name(pod), container), "")
     state, read = f"state of container {container}", f"log of container {container}"
@@ -148,7 +157,7 @@ def of_container(
 
 
 def _cause(found: str, pod: Mapping[str, Any], index: Index) -> str:
-    """Cause that a message indicates for this Pod and its node."""
+    """Id of the cause that a message indicates, made more specific for this Pod and its node."""
     if found == "no-device" and not gpu_resources(pod):
         return "no-gpu-requested"
     if found == "device-busy":
@@ -159,7 +168,7 @@ def _cause(found: str, pod: Mapping[str, Any], index: Index) -> str:
 
 
 def failed_container(pod: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The container that ended badly, sidecars last; the one that is not ready where none did."""
+    """Container that failed, with its status, where sidecars come last; otherwise the container that is not ready."""
     beside, found = sidecars(pod), list[Json]()
     for key in ("initContainerStatuses", "containerStatuses"):
         statuses: list[Json] = at(pod, f"status.{key}", [])
@@ -175,7 +184,7 @@ def _words(state: Mapping[str, Any]) -> str:
 
 
 def _code(ended: Mapping[str, Any]) -> str:
-    """An exit code, with the signal that it stands for: `137 (SIGKILL)`."""
+    """Exit code as text, with the signal that it stands for: `137 (SIGKILL)`."""
     code = ended.get("exitCode")
     if not isinstance(code, int):
         return "unknown"

@@ -1,6 +1,7 @@
-"""Schedules of CronJobs: the last time at which one was due. Pure.
+"""Schedules of CronJobs: the last time at which one was due. Pure functions.
 
-The forms are those of robfig/cron v3 `ParseStandard`, by which the API server and the CronJob controller read them.
+The supported forms are those of robfig/cron v3 `ParseStandard`, with which the API server and the CronJob controller
+parse them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
-"""Minute, hour, day of the month, month, day of the week."""
+"""Least and greatest value of each field: minute, hour, day of the month, month, day of the week."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NAMES: Mapping[int, Mapping[str, int]] = {
@@ -28,17 +29,18 @@ _NAMED = {
     "@hourly": "0 * * * *",
 }
 MOST_DAYS = 5 * 366
-"""Number of days that are searched for the last time, the same as robfig/cron searches ahead: a 29th of February
-included."""
+"""Number of days that are searched for the last time: as many as robfig/cron searches ahead, so that a 29th of
+February is found.
+"""
 
 
 class NotASchedule(ValueError):
-    """Raised where the text is not a schedule of a form that is known; `str()` says which part."""
+    """Raised where a text is not a schedule of a supported form; the message says which part is wrong."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The times of a schedule, as sets of the values of each field."""
+    """A schedule, as the set of values of each field."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -46,14 +48,14 @@ class Schedule:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """True where both kinds of day are restricted, and one of them suffices."""
+    """True where both the day of the month and the day of the week are restricted, and one of them suffices."""
 
     def _has(self, day: datetime.date) -> bool:
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         return day.month in self.months and (of_month or of_week if self.either_day else of_month and of_week)
 
     def last(self, now: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime | None:
-        """The last time at which it was due, in UTC; None where there is none in five years.
+        """Last time at which the schedule was due, in UTC; None if there is none in five years.
 
         >>> parsed("30 2 * * *").last(datetime.datetime(2026, 11, 22, 1, tzinfo=datetime.UTC), datetime.UTC).day
         21
@@ -66,7 +68,7 @@ class Schedule:
             for hour in sorted(self.hours, reverse=True):
                 for minute in sorted(self.minutes, reverse=True):
                     due = datetime.datetime.combine(day, datetime.time(hour, minute), zone).astimezone(datetime.UTC)
-                    # An hour that daylight saving time skips does not come.
+                    # An hour that the start of daylight saving time skips does not occur.
                     wall = due.astimezone(zone)
                     if due <= now and (wall.hour, wall.minute) == (hour, minute):
                         return due
@@ -74,10 +76,10 @@ class Schedule:
 
 
 def parsed(text: str) -> Schedule:
-    """A schedule of five fields, or a named one such as `@daily`.
+    """Schedule from a text of five fields, or from a name such as `@daily`.
 
     Raises:
-        NotASchedule: it has another form, `@every` among them.
+        NotASchedule: the text has another form, such as `@every`.
     """
     fields = _NAMED.get(text.strip().lower(), text).split()
     if len(fields) != len(_BOUNDS):
@@ -87,7 +89,7 @@ def parsed(text: str) -> Schedule:
 
 
 def zone_of(name: str) -> datetime.tzinfo | None:
-    """The time zone of a name, UTC without one; None for one that this machine does not know."""
+    """Time zone of a name, UTC for an empty name; None for a zone that this machine does not know."""
     try:
         return zoneinfo.ZoneInfo(name) if name else datetime.UTC
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""The node pools of the settings as nodes: what a Pod meets there, also while a pool has none."""
+"""Node pools of the settings in the form of nodes: what a Pod would find there, even while a pool has no nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAINTS = {SYSTEM_POOL: [SYSTEM_TAINT], runners.POOL: [runners.TAINT]}
 
 
 def declared_pools(settings: Settings) -> tuple[DeclaredPool, ...]:
-    """Every node pool of a stack: GPU pools first, since GPUs are what Pods wait for."""
+    """All node pools of a stack. GPU pools come first, since Pods usually wait for GPUs."""
     pools = {**settings.pools, **dict(reversed(shared_subnet_pools(settings).items()))}
     return tuple(_plan(settings, name, pool) for name, pool in pools.items())
 

@@ -1,4 +1,4 @@
-"""The events of a cluster, by the objects that they are about. Pure."""
+"""Events of a cluster, indexed by the objects that they are about. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from physical_ai.readiness.workloads.model import Workloads
 from physical_ai.readiness.workloads.owner_index import OwnerIndex
 
 AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
-"""The object that the autoscaler's events are about."""
+"""Object that the autoscaler's events are about."""
 
 
 class EventIndex(OwnerIndex):
-    """A reading of a cluster by owners and by events."""
+    """Objects of a cluster, indexed by owners and by events."""
 
     def __init__(self, given: Workloads) -> None:
         super().__init__(given)
         self.last_refusals: Mapping[tuple[str, str, str], list[Json]] | None = None
-        """Events of controllers to whom the API server refused a Pod; None until they are asked for."""
+        """Events about Pods that the API server refused to create, by their controller; None until first used."""
         self._growth: dict[str, list[Json]] = {}
 
     @cached_property
@@ -33,7 +33,7 @@ class EventIndex(OwnerIndex):
         return found
 
     def events(self, kind: str, item: Mapping[str, Any], *reasons: str) -> list[Json]:
-        """Events about an object, oldest first; with `reasons` only those."""
+        """Events about an object, oldest first; with `reasons`, only events with one of these reasons."""
         return [
             each
             for each in self._events.get((kind, namespace(item), name(item)), ())
@@ -41,7 +41,7 @@ class EventIndex(OwnerIndex):
         ]
 
     def growth_events(self, pool: str) -> list[Json]:
-        """Events of the autoscaler about the pool's growth: its successes and failures, oldest first."""
+        """Events of the autoscaler about adding nodes to the pool, successes and failures, oldest first."""
         if pool not in self._growth:
             group = f"aks-{pool}-"
             self._growth[pool] = [each for each in self._of_autoscaler if group in str(each.get("message", ""))]
@@ -52,14 +52,14 @@ class EventIndex(OwnerIndex):
         return self.events("ConfigMap", AUTOSCALER, "FailedToScaleUpGroup", "ScaledUpGroup")
 
     def events_about(self, own: str) -> list[Json]:
-        """Events about any object of a name, oldest first."""
+        """Events about any object with this name, oldest first."""
         return [event for (_, _, name_), events in self._events.items() if name_ == own for event in events]
 
     @cached_property
     def refusals(self) -> list[Json]:
-        """Events of controllers to whom the API server refused a Pod, oldest first."""
+        """Events about Pods that the API server refused to create, oldest first."""
         return sorted((each for each in self.given.events if each.get("reason") == "FailedCreate"), key=time_of)
 
     def events_of_node(self, node: str) -> list[Json]:
-        """Events about a node of this name, oldest first."""
+        """Events about a node with this name, oldest first."""
         return self._events.get(("Node", "", node), [])

@@ -1,4 +1,4 @@
-"""Questions and answers: why a Pod, a workflow, a node or a pool does not work, and all that does not. Pure."""
+"""Answers to why a Pod, workflow, node or pool does not work, and a list of all that does not. Pure functions."""
 
 from __future__ import annotations
 
@@ -50,14 +50,17 @@ from physical_ai.readiness.workloads.scheduler_words import unknown_causes
 from physical_ai.readiness.workloads.volumes import volume_causes
 
 AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
-"""ServiceAccounts of OSMO's agents. The chart names their Deployments otherwise: by its release and the Service."""
+"""Service accounts of OSMO's agents.
+
+Their Deployments have other names, made by the chart from its release and the Service.
+"""
 NCCL = "nccl"
-"""The cause of a rank whose collective operation failed, whatever the reason."""
+"""Id of the cause of a rank whose collective operation failed, whatever the reason."""
 _ORDER = list(STAGES)
 
 
 class UnknownSubject(Exception):
-    """Raised where the cluster has nothing of this name."""
+    """Raised where the cluster has nothing with this name."""
 
     def __init__(self, wanted: str, nearest: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -65,15 +68,16 @@ class UnknownSubject(Exception):
 
 
 def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
-    """Returns the kind of `wanted` and its causes, the first one first; no causes where nothing is wrong.
+    """Title and causes of `wanted`, the first cause first; no causes where nothing is wrong.
 
     Args:
-        wanted: Name of a pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), a group or
-            queue of KAI, looked up in this order, or of one that has left and of which something is known.
-        given: The cluster.
+        wanted: Name of a pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), or a group or
+            queue of KAI, looked up in this order; also of an object that has left the cluster and of which something
+            is known.
+        given: Objects of the cluster.
 
     Raises:
-        UnknownSubject: there is nothing of that name.
+        UnknownSubject: there is nothing with that name.
     """
     index = Index(given)
     for kind in (_infrastructure, _workflow, _pod, _owner, named, by_name):
@@ -88,7 +92,7 @@ Answer = tuple[str, list[Explanation]]
 
 
 def _infrastructure(wanted: str, index: Index) -> Answer | None:
-    """A pool or a node."""
+    """Title and explanations of a pool or node; None for another name."""
     declared = next((each for each in index.given.pools if each.name == wanted), None)
     if declared is not None:
         return f"pool {wanted}", _sorted(_of_pool(declared, index))
@@ -99,7 +103,7 @@ def _infrastructure(wanted: str, index: Index) -> Answer | None:
 
 
 def _workflow(wanted: str, index: Index) -> Answer | None:
-    """A workflow of OSMO, by its Pods and by its status in OSMO."""
+    """Title and explanations of an OSMO workflow, from its Pods and its status in OSMO; None for another name."""
     members = [pod for pod in index.given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
     known = next((each for each in index.given.workflows if each.get("name") == wanted), None)
     if not members and known is None:
@@ -112,7 +116,7 @@ def _workflow(wanted: str, index: Index) -> Answer | None:
 
 
 def _of_osmo(wanted: str, index: Index) -> Iterator[Explanation]:
-    """Causes that stop all workflows: the agents, the scheduler, and their requirements."""
+    """Explanations that concern every workflow: the agents, the scheduler, and what these need."""
     yield from _agents(index)
     yield from parts_of(f"workflow {wanted}", WORKFLOWS, index)
 
@@ -127,8 +131,8 @@ def _pod(wanted: str, index: Index) -> Answer | None:
 
 
 def _owner(wanted: str, index: Index) -> Answer | None:
-    """Explanations for the owners of Pods: a Job, a Deployment, a group, a queue; for refused Pods; and for objects
-    that have left.
+    """Title and explanations of an owner of Pods (Job, Deployment, group, queue), also for refused Pods and objects
+    that left.
     """
 
     def of_pod(pod: Mapping[str, Any]) -> Iterable[Explanation]:
@@ -139,7 +143,7 @@ def _owner(wanted: str, index: Index) -> Answer | None:
         kind, item = known
         own = named(f"{namespace(item)}/{name(item)}", index)
         of_platform = own[1] if own is not None else []
-        # The explanation of a part that is switched off names the work that nobody does.
+        # For a part that is switched off, its explanation names the work that is not done.
         found = (of_platform if kind == "CronJob" else []) or [*owner_causes(kind, item, index, of_pod)] or of_platform
         return f"{kind.lower()} {namespace(item)}/{name(item)}", _sorted(found)
     group = next(
@@ -155,8 +159,9 @@ def _owner(wanted: str, index: Index) -> Answer | None:
 
 
 def doctor(given: Workloads) -> list[CauseGroup]:
-    """All that does not work, each cause once with everything it stops: what needs an action first, then the causes
-    of most subjects."""
+    """All causes in the cluster, each once with all subjects: those that need an action first, then those with most
+    subjects.
+    """
     index = Index(given)
     agents = list(_agents(index))
     found: list[Explanation] = [*agents, *all_parts(index, agents_named=bool(agents)), *creation_causes(index)]
@@ -187,9 +192,9 @@ def doctor(given: Workloads) -> list[CauseGroup]:
 
 
 def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
-    """Explanations by stage, each cause of a subject once; within a stage in the order in which they were found.
+    """Explanations sorted by stage and by when they were found, each cause of a subject once.
 
-    Evidence does not tell two of them apart: it may have a random name or a time in it.
+    The evidence does not distinguish two of them, since it may contain a random name or a time.
     """
     once: dict[tuple[str, str, str], Explanation] = {}
     for each in found:
@@ -198,7 +203,7 @@ def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """The causes of a Pod; where there is none, the problem in its own status."""
+    """Causes why a Pod does not work; if none is known, the problem in its own status."""
     found = of_operand(pod, index) if pod_shortfall(pod) else []
     found = found or list(_known_causes(pod, index))
     yield from found
@@ -231,7 +236,7 @@ def _of_gang(members: Sequence[Json], index: Index) -> list[Explanation]:
 
 
 def _with_rank(hang: Sequence[Explanation], own: Sequence[Explanation]) -> list[Explanation]:
-    """The rank that a gang waited for, in place of the timeouts of those that waited."""
+    """Explanations in which the rank that a gang waited for replaces the timeouts of the waiting ranks."""
     return [*hang, *(each for each in own if not (explained(hang) and each.cause == NCCL))]
 
 
@@ -254,7 +259,7 @@ def _of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
 
 
 def _agents(index: Index) -> Iterator[Explanation]:
-    """OSMO's agents that do not run, or are not there: nothing of a workflow moves without them."""
+    """Explanations for OSMO's agents that do not run or are missing, without which no workflow makes progress."""
     found = {
         at(each, "spec.template.spec.serviceAccountName", ""): each
         for each in index.given.deployments or ()

@@ -1,4 +1,4 @@
-"""The closed gates of a cluster with the causes that the signs of their nodes indicate. Pure."""
+"""Closed gates of a cluster with the causes that the signs on their nodes indicate. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from physical_ai.readiness.workloads.node_signs import findings
 
 
 def with_findings(reports: Sequence[Report], given: Workloads) -> tuple[Report, ...]:
-    """The same reports; a gate that a more specific cause explains names it, and what `physai why` advises."""
+    """The reports, in which a gate that a more specific cause explains has that cause and the advice of `physai
+    why`.
+    """
     index = Index(replace(given, reports=reports))
     return tuple(replace(report, closed=tuple(_gate(each, index) for each in report.closed)) for report in reports)
 
@@ -22,6 +24,6 @@ def _gate(gate: ClosedGate, index: Index) -> ClosedGate:
     if found is None:
         return gate
     more = "" if found.cause == gate.cause or found.reason == gate.reason else f" {found.cause}: {found.reason}"
-    # An unknown cause that waits has no command, and `physai why` describes it otherwise.
+    # For an unknown cause that only waits there is no command; `physai why` describes it differently.
     fix = found.fix if gate.fix or more else gate.fix
     return replace(gate, reason=f"{gate.reason}{more}", fix=fix)

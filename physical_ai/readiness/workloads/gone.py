@@ -1,4 +1,7 @@
-"""Facts about a node, Pod or Job that has left: its last events, and the record of its machine. Pure."""
+"""Facts about a node, Pod or Job that has left the cluster: its last events, and the record of its machine.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,13 @@ NODE_LEFT = (
     ("Shutdown", "NodeNotReady"),
     ("DeletingNode", "NodeDeleted", "RemovingNode"),
 )
-"""Reasons of events that say why a node left, the most telling first: those of the autoscaler, AKS and the kubelet;
-then the node controller's, which says of every node only that it left."""
+"""Reasons of events that tell why a node left, the most informative first: those of the autoscaler, AKS and the
+kubelet, and last those of the node controller, which only say that a node left.
+"""
 
 
 def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """Former kind of `wanted`, and facts about its end; None where nothing is known."""
+    """Title of `wanted` with its former kind, and explanations about its end; None where nothing is known."""
     where, _, own = wanted.rpartition("/")
     events = [each for each in index.events_about(own) if not where or at(each, "involvedObject.namespace") == where]
     records = [] if where else [each for each in index.given.records if labels(each).get(LABEL) == own[:63]]
@@ -53,12 +57,16 @@ def _node(own: str, events: Sequence[Json], records: Sequence[Json], index: Inde
 
 
 def _naming(own: str, index: Index) -> list[Json]:
-    """Events about other objects whose message names the node: the autoscaler's about its ConfigMap."""
+    """Events about other objects whose message contains the node's name: the autoscaler's events are about its
+    ConfigMap.
+    """
     return [each for each in index.given.events if own in str(each.get("message", "")).replace(",", " ").split()]
 
 
 def _other(own: str, events: Sequence[Json], refused: Sequence[Json], index: Index) -> tuple[str, list[Explanation]]:
-    """A Pod, Job or the like: its last event of trouble, else its last event."""
+    """Title and explanation of a Pod, Job or the like that has left the cluster: its last event about a problem,
+    otherwise its last event.
+    """
     told = [each for each in events if each.get("reason") not in (*ROUTINE, *REFUSED) and each.get("type") != "Normal"]
     last = (told or list(refused) or list(events))[-1]
     about: Json = last.get("involvedObject") or {}
@@ -73,7 +81,7 @@ def _other(own: str, events: Sequence[Json], refused: Sequence[Json], index: Ind
 
 
 def _known(event: Mapping[str, Any], index: Index) -> Explanation | None:
-    """The cause that an event's words have in the table."""
+    """Explanation of an event's message by a known cause; None where no cause fits."""
     line, about = f"{event.get('reason')}: {event.get('message', '')}", at(event, "involvedObject", dict[str, Any]())
     for stage in STAGES:
         found = workload_cause_of(stage, line)

@@ -1,6 +1,6 @@
-"""A gang of which a collective operation of NCCL timed out: the rank that the others waited for. Pure.
+"""A gang in which a collective operation of NCCL timed out: which rank the others waited for. Pure functions.
 
-The ranks that report a timeout have waited. So the cause is the one that runs and does not report, the one that timed
+The ranks that report a timeout were waiting. So the cause is a rank that runs and does not report, a rank that timed
 out in an earlier operation, or a program whose ranks wait in different operations.
 """
 
@@ -16,7 +16,8 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 
-# PyTorch, ProcessGroupNCCL.cpp: "[Rank 1] Watchdog …"; newer ones "[PG ID 0 PG GUID 0(default_pg) Rank 1] Watchdog …".
+# Formats of PyTorch, ProcessGroupNCCL.cpp: "[Rank 1] Watchdog …"; in newer versions "[PG ID 0 PG GUID 0(default_pg)
+# Rank 1] Watchdog …".
 TIMEOUT = re.compile(
     r"\[(?:PG [^\]]*?GUID (?P<group>\S+) )?rank ?(?P<rank>\d+)\][^\n\[]*Watchdog caught collective operation timeout: "
     r"WorkNCCL\(SeqNum=(?P<number>\d+)(?:, OpType=(?P<kind>\w+))?",
@@ -26,18 +27,18 @@ TIMEOUT = re.compile(
 
 @dataclass(frozen=True)
 class Timeout:
-    """Report of one rank about the operation in which it waited."""
+    """Timeout that one rank reports, with the operation in which it waited."""
 
     pod: str
     rank: int
     group: str
-    """Process group: numbers of operations count within one."""
+    """Process group; operations are numbered within a group."""
     number: int
     kind: str
 
 
 def timeouts(pod: Mapping[str, Any], text: str) -> list[Timeout]:
-    """The first timeout of each rank in a log."""
+    """First timeout of each rank in a log."""
     found: dict[int, Timeout] = {}
     for match in TIMEOUT.finditer(text):
         rank, group = int(match["rank"]), match["group"] or ""
@@ -46,7 +47,7 @@ def timeouts(pod: Mapping[str, Any], text: str) -> list[Timeout]:
 
 
 def hang_causes(members: Sequence[Json], index: Index) -> Iterator[Explanation]:
-    """Reasons why the operation of a gang did not end, as far as the logs show them."""
+    """Explanations of why a gang's operation did not end, as far as the logs show it."""
     logs = {subject(pod): "\n".join(_logs(pod, index)) for pod in members}
     known = {subject(pod): timeouts(pod, logs[subject(pod)]) for pod in members}
     waiting = [each for found in known.values() for each in found]
@@ -64,7 +65,9 @@ def hang_causes(members: Sequence[Json], index: Index) -> Iterator[Explanation]:
 
 
 def explained(found: Sequence[Explanation]) -> bool:
-    """True where the causes name the rank, so that the other ranks' timeouts need no explanation of their own."""
+    """True where the causes name the rank that the others waited for, so that the others' timeouts need no
+    explanation.
+    """
     return any(each.cause in ("nccl-silent-rank", "nccl-late-rank", "nccl-mismatch") for each in found)
 
 

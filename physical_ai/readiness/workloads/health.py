@@ -1,8 +1,10 @@
-"""Judgement whether a Pod, its owner, its group or its workflow is healthy: health is stated positively. Pure.
+"""Judgement whether a Pod, its owner, its group or its workflow is healthy.
 
-Each function returns what is not in order, in the words of the object's own status, and nothing where everything is.
-Nothing is in order because no cause was found: the diagnosis says "nothing is wrong" where these functions say so, and
-shows their sentence as a cause that is not known where no known cause explains it.
+Health has to be shown positively. Pure functions.
+
+Each function returns the problem, in the words of the object's own status, or an empty text if all is well. The
+diagnosis says "nothing is wrong" only where these functions do, not because no cause was found. Where no known cause
+explains a problem, it is shown as an unknown cause.
 """
 
 from __future__ import annotations
@@ -13,22 +15,22 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json, at, condition, name
 
 WANTED = "Complete", "SuccessCriteriaMet"
-"""Conditions of a Job that has done its work."""
+"""Conditions of a Job that has succeeded."""
 REPLICAS: Mapping[str, tuple[str, str]] = {
     "Deployment": ("spec.replicas", "status.availableReplicas"),
     "ReplicaSet": ("spec.replicas", "status.availableReplicas"),
     "StatefulSet": ("spec.replicas", "status.readyReplicas"),
     "DaemonSet": ("status.desiredNumberScheduled", "status.numberAvailable"),
 }
-"""Fields of each kind that keeps Pods: the wanted number of replicas, and the number that is ready."""
+"""Fields of each kind of controller: wanted number of replicas, and number of ready ones."""
 DONE = ("COMPLETED", "FAILED_CANCELED")
-"""Statuses of a workflow of OSMO that nobody waits for: done, cancelled by its user."""
+"""Statuses of an OSMO workflow that nobody waits for: completed, or cancelled by its user."""
 
 
 def pod_shortfall(pod: Mapping[str, Any]) -> str:
-    """Problem of a Pod; empty for one that has succeeded, or runs and is ready.
+    """Problem of a Pod; empty for a Pod that has succeeded, or runs and is ready.
 
-    Debug containers (ephemeral) are nobody's work, so their ends do not count.
+    Debug containers (ephemeral) do not count.
     """
     phase = str(at(pod, "status.phase") or "Pending")
     if deleted := at(pod, "metadata.deletionTimestamp"):
@@ -44,7 +46,7 @@ def pod_shortfall(pod: Mapping[str, Any]) -> str:
 
 
 def _said(pod: Mapping[str, Any], phase: str) -> str:
-    """A Pod's own words: its phase, reason and message, and the first condition that is not true."""
+    """Status of a Pod as text: its phase, reason and message, and the first condition that is not True."""
     words = [f"phase: {phase}", *(str(at(pod, f"status.{key}", "") or "") for key in ("reason", "message"))]
     conditions: list[Json] = at(pod, "status.conditions", [])
     for each in conditions:
@@ -56,7 +58,7 @@ def _said(pod: Mapping[str, Any], phase: str) -> str:
 
 
 def sidecars(pod: Mapping[str, Any]) -> set[str]:
-    """Init containers that run beside the others, and whose end is not the Pod's."""
+    """Names of init containers that run beside the other containers (sidecars), and whose end is not the Pod's."""
     specs: list[Json] = at(pod, "spec.initContainers", [])
     return {str(each["name"]) for each in specs if each.get("restartPolicy") == "Always"}
 
@@ -70,7 +72,7 @@ def _ended_badly(pod: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _not_running(pod: Mapping[str, Any]) -> Iterator[str]:
-    """Containers of a ready Pod that contradict it: waiting, ended badly, not ready."""
+    """Problems of containers in a Pod that is reported as ready: waiting, failed, not ready."""
     beside, inits = sidecars(pod), {str(each["name"]) for each in at(pod, "spec.initContainers", [])}
     for status in _statuses(pod):
         own, code = str(status["name"]), at(status, "state.terminated.exitCode")
@@ -87,7 +89,7 @@ def _statuses(pod: Mapping[str, Any]) -> list[Json]:
 
 
 def job_shortfall(job: Mapping[str, Any]) -> str:
-    """Problem of a Job; empty for one that is complete, or has every Pod that it may have now running."""
+    """Problem of a Job; empty for a Job that is complete, or has all Pods running that it may have now."""
     if any(condition(job, kind).get("status") == "True" for kind in WANTED):
         return ""
     for kind in ("Failed", "FailureTarget"):
@@ -103,7 +105,7 @@ def job_shortfall(job: Mapping[str, Any]) -> str:
 
 
 def job_wants(job: Mapping[str, Any]) -> int:
-    """Number of Pods of a Job that should run now."""
+    """Number of the Job's Pods that should run now."""
     parallel = int(at(job, "spec.parallelism", 1))
     completions = at(job, "spec.completions")
     left = parallel if completions is None else int(completions) - int(at(job, "status.succeeded", 0))
@@ -112,7 +114,7 @@ def job_wants(job: Mapping[str, Any]) -> int:
 
 def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
     """Problem of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready and its
-    controller has seen its last change.
+    controller has processed its last change.
     """
     wanted, ready = owner_counts(kind, item)
     seen, own = at(item, "status.observedGeneration"), at(item, "metadata.generation")
@@ -130,7 +132,7 @@ def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
 
 
 def failure_said(item: Mapping[str, Any]) -> str:
-    """The condition by which a controller says that it makes no progress; empty where it does not."""
+    """Condition by which a controller reports that it makes no progress; empty where there is none."""
     for kind, bad in (("ReplicaFailure", "True"), ("Progressing", "False")):
         found = condition(item, kind)
         if found.get("status") == bad:
@@ -139,7 +141,7 @@ def failure_said(item: Mapping[str, Any]) -> str:
 
 
 def _rollout_shortfall(item: Mapping[str, Any]) -> str:
-    """Problem of a Deployment whose former Pods are all ready; they stay until its new ones are."""
+    """Problem of the rollout of a Deployment whose old Pods are all ready: they stay until the new ones are."""
     if said := failure_said(item):
         return said
     updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))
@@ -148,13 +150,13 @@ def _rollout_shortfall(item: Mapping[str, Any]) -> str:
 
 
 def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:
-    """Wanted number of Pods, and the number that is ready."""
+    """Wanted number of Pods, and number of ready ones."""
     wanted, ready = REPLICAS[kind]
     return int(at(item, wanted, 0 if kind == "DaemonSet" else 1)), int(at(item, ready, 0))
 
 
 def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any]], least: int) -> str:
-    """Problem of a PodGroup of KAI; empty where enough of its members are healthy, or it has none left to start."""
+    """Problem of a PodGroup of KAI; empty where enough of its members are healthy, or none is left to start."""
     alive = [pod for pod in members if at(pod, "status.phase") != "Succeeded"]
     well = [pod for pod in alive if not pod_shortfall(pod)]
     if not alive or len(well) >= least:
@@ -165,7 +167,7 @@ def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any
 
 
 def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
-    """Problem of a queue of KAI; empty where its parent exists and none of its conditions is false."""
+    """Problem of a KAI queue; empty where its parent exists and none of its conditions is false."""
     parent = str(at(queue, "spec.parentQueue", "") or "")
     if parent and parent not in known:
         return f"spec.parentQueue: {parent}, which does not exist"
@@ -177,6 +179,6 @@ def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
 
 
 def workflow_shortfall(workflow: Mapping[str, Any]) -> str:
-    """Problem of a workflow of OSMO without Pods; empty where nobody waits for it."""
+    """Problem of an OSMO workflow without Pods; empty where nobody waits for it."""
     status = str(workflow.get("status", ""))
     return "" if status in DONE else f"status: {status or 'none'}"

@@ -1,4 +1,4 @@
-"""The objects of a cluster, indexed for questions about one Pod or one pool."""
+"""Objects of a cluster, indexed for questions about single Pods, nodes and pools."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ from physical_ai.readiness.workloads.event_index import EventIndex
 from physical_ai.readiness.workloads.model import DeclaredPool, Explanation, Workloads
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
-"""Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
+"""Fields of a Pod's spec, beside its containers' resources, on which it depends which nodes can take the Pod."""
 
 
 class Index(EventIndex):
-    """A reading of a cluster. What is asked for each Pod or node is prepared once: the work grows with their number."""
+    """Objects of a cluster, indexed.
+
+    What is needed for each Pod or node is computed once, so the work grows linearly with their number.
+    """
 
     def __init__(self, given: Workloads) -> None:
         super().__init__(given)
@@ -38,31 +41,33 @@ class Index(EventIndex):
         self.pods = {(namespace(pod), name(pod)): pod for pod in given.pods}
         closed = [gate for report in given.reports for gate in report.closed]
         self.gates: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate != ROLLOUT}
-        """The closed gate of each node that does not offer its GPUs."""
+        """Closed gate of each node that does not offer its GPUs, by node."""
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
-        """Change that has not reached a node which offers its GPUs, or the driver that is not verified, by node."""
+        """Closed gate, by node, of nodes that offer their GPUs although a change has not reached them, or their driver
+        is not verified.
+        """
         self._takes: dict[str, bool] = {}
         self.findings: dict[str, tuple[NodeFinding, ...]] = {}
-        """The causes of nodes that were looked for, by node."""
+        """Causes of nodes, by node, as far as they were computed."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
-        """Reason why claims get no device, with its facts, by the Pod's tolerations; filled on request."""
+        """Cause id why claims get no device, with its facts, by the Pod's tolerations, as far as it was computed."""
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
-        """The figures of each group that never starts, as far as it was asked."""
+        """Figures of each gang that never starts, as far as they were computed."""
         self.port_holders: dict[int, list[str]] = {}
-        """Pods by the port of the node that they hold, as far as it was asked."""
+        """Pods by the host port that they hold, as far as they were computed."""
         self.blocked: dict[tuple[str, bool], Json | None] = {}
-        """The first node that takes nothing, by pool and whether a Pod requests GPUs, as far as it was looked for."""
+        """First node that takes no Pods, by pool and by whether a Pod requests GPUs, as far as it was computed."""
 
     @cached_property
     def offers(self) -> dict[str, Offer]:
-        """The nodes with the amounts that their Pods leave free, by name."""
+        """Nodes with the resources that their Pods leave free, by name."""
         on: dict[str, list[Any]] = defaultdict(list)
         for pod in filter(holds, self.given.pods):
             on[str(pod["spec"]["nodeName"])].append(pod)
         return {key: Offer.of(node, on[key]) for key, node in self.nodes.items()}
 
     def in_queue(self, queue: str) -> list[Json]:
-        """The Pods that wait in a queue of KAI."""
+        """Pods that wait in a KAI queue."""
         return [
             pod
             for pod in self.given.pods
@@ -71,7 +76,7 @@ class Index(EventIndex):
         ]
 
     def operands_on(self, node: str) -> list[Json]:
-        """The Pods of the GPU Operator's DaemonSets on a node that do not run."""
+        """Pods of the GPU Operator's DaemonSets on a node that do not run."""
         return self._operands.get(node, [])
 
     @cached_property
@@ -83,7 +88,7 @@ class Index(EventIndex):
         return dict(found)
 
     def alerts_of_node(self, node: str) -> list[Alert]:
-        """The alerts that fire about a node, also about one that has left."""
+        """Alerts that fire about a node, which may have left the cluster."""
         return self._alerts.get(("node", node), [])
 
     @cached_property
@@ -102,11 +107,13 @@ class Index(EventIndex):
         return dict(found)
 
     def on_pool(self, pool: str) -> list[Json]:
-        """Nodes of a pool, by name."""
+        """Nodes of a pool."""
         return self._by_pool.get(pool, [])
 
     def template(self, declared: DeclaredPool) -> Json:
-        """An empty node of the pool: labels and taints of a live one where there is one, else those of the settings."""
+        """An empty node of the pool: with the labels and taints of an existing node if there is one, otherwise of the
+        settings.
+        """
         metadata: Json = {"name": f"{declared.name} (new node)", "labels": dict(declared.labels)}
         live = self.on_pool(declared.name)
         if live:
@@ -118,7 +125,7 @@ class Index(EventIndex):
         }
 
     def group(self, pod: Mapping[str, Any]) -> Json | None:
-        """The Pod's PodGroup."""
+        """PodGroup of the Pod; None without one."""
         return self._groups.get((namespace(pod), annotations_of(pod).get(KAI_GROUP_ANNOTATION)))
 
     @cached_property
@@ -126,12 +133,12 @@ class Index(EventIndex):
         return {(namespace(each), name(each)): each for each in reversed(self.given.groups)}
 
     def members(self, group: Mapping[str, Any]) -> list[Json]:
-        """The Pods of a PodGroup that have not ended."""
+        """Pods of a PodGroup that have not ended."""
         found = self._together.get((namespace(group), "group", name(group)), [])
         return [pod for pod in found if at(pod, "status.phase") not in ("Succeeded", "Failed")]
 
     def peers(self, pod: Mapping[str, Any]) -> list[Json]:
-        """The Pods that start with this one, itself included; empty where it is in no group and no workflow."""
+        """Pods that start together with this one, which is among them; empty for a Pod without group and workflow."""
         group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
         if not group and not workflow:
             return []
@@ -157,17 +164,17 @@ class Index(EventIndex):
         return dict(found)
 
     def records_of(self, node: str) -> list[Json]:
-        """The records of machines that have had the node's name."""
+        """Records of machines that have had the node's name."""
         return self._records.get(node[:63], [])
 
     @cached_property
     def slurm(self) -> Mapping[str, SlurmNode]:
-        """State of nodes in Slurm, by the node of Kubernetes."""
+        """State of nodes in Slurm, by the Kubernetes node's name."""
         return slurm_nodes(self.given.pods)
 
     @cached_property
     def claims(self) -> Mapping[tuple[str, str], Json]:
-        """The ResourceClaims by namespace and name."""
+        """ResourceClaims by namespace and name."""
         return {(namespace(each), name(each)): each for each in self.given.claims or ()}
 
     @cached_property
@@ -177,11 +184,11 @@ class Index(EventIndex):
 
     @cached_property
     def claimed(self) -> Mapping[tuple[str, str], str]:
-        """Holder of each claimed device, by its pool and name."""
+        """Claim that holds each allocated device, by the device's pool and name."""
         return holders(self.given.claims or ())
 
     def takes(self, pod: Mapping[str, Any]) -> bool:
-        """True where a node has room for the Pod. Pods that do not differ for a scheduler share the answer."""
+        """True where some node has room for the Pod. Pods that are equal for the scheduler share the answer."""
         spec: Json = pod["spec"]
         alike = json.dumps([spec.get(key) for key in SCHEDULED_BY] + [_resources(spec)], sort_keys=True)
         if alike not in self._takes:
@@ -189,12 +196,12 @@ class Index(EventIndex):
         return self._takes[alike]
 
     def holders(self, pool: str, resource: str) -> str:
-        """Holders of a resource of the pool's nodes, as text."""
+        """Holders of a resource on the pool's nodes, as text."""
         found = self._holders.get((pool, resource), [])
         return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
     def on_node(self, node: str) -> list[str]:
-        """The running Pods of a node that no DaemonSet keeps there."""
+        """Running Pods on a node that do not belong to a DaemonSet."""
         return self._on_node.get(node, [])
 
     @cached_property
@@ -207,7 +214,7 @@ class Index(EventIndex):
 
     @cached_property
     def _holders(self) -> Mapping[tuple[str, str], list[str]]:
-        """Pods by the pool and each of the resources that they hold."""
+        """Pods by the pool and by each resource that they hold."""
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
         for pod in filter(holds, self.given.pods):
             node = self.nodes.get(str(pod["spec"]["nodeName"]))
@@ -219,7 +226,9 @@ class Index(EventIndex):
     def explanation(
         self, item: str, cause: str, stage: str, evidence: str = "", where: str = "", **facts: str
     ) -> Explanation:
-        """A cause of the table with its facts filled in; `{message}` is the evidence, unless it is given."""
+        """Explanation by a known cause with its facts filled in; `{message}` is the evidence, unless a fact `message`
+        is given.
+        """
         known = workload_causes()[cause]
         seen = short(evidence)
         unsaid = dict.fromkeys(known.pattern.groupindex if known.pattern else (), "(not said)")
@@ -238,17 +247,17 @@ def subject(pod: Mapping[str, Any]) -> str:
 
 
 def gpu_resources(pod: Mapping[str, Any]) -> list[str]:
-    """The GPU resources that a Pod requests."""
+    """GPU resources that a Pod requests."""
     return [resource for resource, count in requests(pod).items() if resource.startswith(GPU_DOMAINS) and count]
 
 
 def short(text: str) -> str:
-    """The first line with something in it, of at most 300 characters."""
+    """First non-empty line of a text, at most 300 characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= 300 else f"{line[:299]}…"
 
 
 def last_lines(text: str, count: int) -> str:
-    """The last lines with something in them, each of at most 300 characters."""
+    """Last non-empty lines of a text, each at most 300 characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return "\n".join(map(short, lines[-count:]))

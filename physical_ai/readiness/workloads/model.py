@@ -1,4 +1,4 @@
-"""The input of the diagnosis of workloads, and its results."""
+"""Input and results of the diagnosis of workloads."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ STAGES: Mapping[str, str] = {
     "start": "the kubelet has pulled the images and started the containers",
     "container": "the containers run",
 }
-"""The stages of a Pod in their order, and what each one being passed means."""
+"""Stages of a Pod in order, each with what it means that the stage is passed."""
 
 
 @dataclass(frozen=True)
 class DeclaredPool:
-    """A node pool as its settings describe it, with or without nodes."""
+    """A node pool as the settings describe it, with or without nodes."""
 
     name: str
     size: str
-    """VM size."""
+    """VM size of the pool's nodes."""
     labels: Mapping[str, str]
     taints: Sequence[Mapping[str, str]]
     allocatable: Mapping[str, str]
-    """Capacity of an empty node, as Kubernetes writes quantities."""
+    """Capacity of an empty node, in Kubernetes' quantities."""
     gpus: Mapping[str, int]
-    """The GPU resources among them."""
+    """GPU resources of an empty node."""
     most: int
-    """Maximum number of nodes."""
+    """Largest number of nodes."""
     autoscaled: bool
     existing: bool = False
-    """True for a pool whose nodes are servers of an existing cluster: nothing adds one."""
+    """True for a pool of an existing cluster, whose nodes are servers: nothing adds nodes to it."""
 
 
 @dataclass(frozen=True)
 class Workloads:
-    """Plain Kubernetes objects of all namespaces, and what the stack's settings and gates say."""
+    """Objects of all namespaces of a cluster, and facts from the stack's settings and gates."""
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
@@ -55,49 +55,49 @@ class Workloads:
     groups: Sequence[Json] = ()
     """PodGroups of KAI."""
     queues: Sequence[Json] | None = ()
-    """Queues of KAI; None where the login may not read them, as below."""
+    """Queues of KAI; None where the login may not read them, here and in the following fields."""
     claims: Sequence[Json] | None = ()
-    """ResourceClaims, and the ResourceSlices with the devices for them; read only where a Pod has a claim."""
+    """ResourceClaims, and the ResourceSlices with devices for them; read only where a Pod has a claim."""
     slices: Sequence[Json] = ()
     deployments: Sequence[Json] | None = ()
-    """Deployments of the scheduler's and the agents' namespaces, at least."""
+    """Deployments, at least those in the namespaces of the scheduler and the agents."""
     pools: Sequence[DeclaredPool] = ()
     reports: Sequence[Report] = ()
-    """The gates of the GPU pools."""
+    """Reports about the gates of the GPU pools."""
     logs: Mapping[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
-    """Last lines of log by namespace, Pod and container, for those that were read."""
+    """Last log lines by namespace, Pod and container, for logs that were read."""
     autoscaler: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The cluster autoscaler's own status; empty where it was not read."""
+    """Status that the cluster autoscaler itself writes; empty where it was not read."""
     azure: Mapping[str, Mapping[str, Any]] | None = None
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
     restarted: frozenset[str] = frozenset()
-    """Nodes whose machine a repair has restarted lately."""
+    """Nodes whose machine a repair has recently restarted."""
     alerts: Sequence[Alert] | None = None
-    """Alerts that fire; None where no Prometheus was asked."""
+    """Firing alerts; None where no Prometheus was asked."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, Sequence[Seen]])
     """Xids that a Prometheus has counted, by node."""
     workflows: Sequence[Json] = ()
-    """Workflows as OSMO describes them, where it was asked."""
+    """OSMO's documents about workflows, where OSMO was asked."""
     owners: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
-    """Owners of Pods, by kind: Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet.
+    """Owners of Pods by kind: Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet.
 
-    A kind that was not read is absent.
+    A kind that was not read is missing.
     """
     records: Sequence[Json] = ()
-    """Records of GPU machines (ConfigMaps)."""
+    """ConfigMaps with the records of GPU machines."""
     refused: Sequence[str] = ()
-    """Refused requests for objects of the cluster; requests that were not made are left out."""
+    """Requests for objects of the cluster that were refused; requests that were not made are not among them."""
     unread: Sequence[str] = ()
-    """Objects that the login may not read, with the refusal: nothing is known of them."""
+    """Objects that the login may not read, with the refusal; nothing is known about them."""
     platform: PlatformState | None = None
-    """Software that the stack installs, and the part of it that is there; None where it was not read."""
+    """Expected and existing objects of the software that the stack installs; None where they were not read."""
     has_agents: bool = False
     """True where the stack installs OSMO's agents."""
     stack: str = "STACK"
     existing: bool = False
-    """True for an existing cluster, for which no advice is about AKS."""
+    """True for an existing cluster, for which no advice may be about AKS."""
     now: str = ""
-    """The time of the reading, as Kubernetes writes it."""
+    """Time of the reading, as Kubernetes writes it."""
 
 
 @dataclass(frozen=True)
@@ -105,29 +105,29 @@ class Explanation:
     """One cause for one subject."""
 
     subject: str
-    """`pod osmo-workflows/train-0`, `node aks-…`, `pool h100gpu`."""
+    """Subject of the explanation: `pod osmo-workflows/train-0`, `node aks-…`, `pool h100gpu`."""
     stage: str
-    """A key of `STAGES`."""
+    """Stage at which the subject stops: a key of `STAGES`."""
     cause: str
-    """Id of the cause in `data/workload_causes.yaml`, or of a gate's in `data/causes.yaml`."""
+    """Id of the cause in `data/workload_causes.yaml`, or of a gate's cause in `data/causes.yaml`."""
     reason: str
-    """One sentence."""
+    """Reason in one sentence."""
     fix: str
     """Instruction, or the next command."""
     evidence: str
-    """The message, event or status that shows it."""
+    """Message, event or status that shows the cause."""
     waits: bool = False
     """True for a cause that usually ends without an action."""
     where: str = ""
     """Source of the evidence: a condition, an event, a container's status, its log."""
     past: bool = False
-    """True for an explanation of something that has left the cluster or is over."""
+    """True where the subject has left the cluster, or the cause is over."""
     known: bool = True
-    """False where nothing is known but the evidence, in the original's own words."""
+    """False where only the evidence is known, in the original's own words."""
     signs: tuple[str, ...] = ()
-    """All that shows it, with where each was read; the first is the evidence."""
+    """All signs of the cause, each with where it was read; the first one is the evidence."""
     alerts: tuple[str, ...] = ()
-    """Names of the alerts that it explains."""
+    """Names of the alerts that the cause explains."""
     remedy: str = ""
     """`reboot` or `replace`, where the machine has to be restarted or replaced."""
 

@@ -1,4 +1,4 @@
-"""Reasons why a node takes no Pod: as a cause of its own, of its pool, or of a Pod. Pure."""
+"""Reasons why a node takes no Pod, each as a cause of the node, of its pool, or of a Pod. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_UPGRADING = ("", "upgrade-done")
 
 
 def cordon(item: str, node: Json, index: Index) -> Explanation | None:
-    """A node that is cordoned, by a driver upgrade or by something else."""
+    """Explanation for a node that is cordoned, by a driver upgrade or otherwise; None where it is not."""
     if not at(node, "spec.unschedulable"):
         return None
     state = labels(node).get(UPGRADE_STATE, "")
@@ -28,7 +28,7 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def leaving(item: str, node: Json, index: Index) -> Explanation | None:
-    """A node that Azure, the autoscaler or somebody removes."""
+    """Explanation for a node that Azure, the autoscaler or somebody else removes; None where nobody does."""
     found = removal(node)
     if found is None:
         return None
@@ -39,7 +39,7 @@ def leaving(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
-    """A node that takes no work until it has passed acceptance."""
+    """Explanation for a node that takes no work until it has passed acceptance; None for other nodes."""
     key = split_taint(NOT_ACCEPTED_TAINT)[0]
     taints: list[Json] = at(node, "spec.taints", [])
     if all(each["key"] != key for each in taints):
@@ -49,20 +49,20 @@ def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
     facts = {"node": name(node), "pool": pool_of(node)}
     if not result or result.get("status") == "True":
         return index.explanation(item, "node-not-accepted", "capacity", short(evidence), **facts)
-    # The cause at the node has the repair.
+    # The cause at the node itself has the repair.
     failed = [each for each in findings(name(node), index) if each.cause.endswith("acceptance") or each.remedy]
     fix = failed[0].fix if failed else f"physai accept {index.given.stack} --node {name(node)}"
     return index.explanation(item, "node-failed-acceptance", "capacity", short(evidence), nodeFix=fix, **facts)
 
 
 def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
-    """A node to which Slurm gives no jobs."""
+    """Explanation for a node to which Slurm gives no jobs; None for other nodes."""
     found = index.slurm.get(name(node))
     if found is None or not found.drained_for:
         return None
     cause = "slurm-drain-by-others"
     if found.is_drained_by_operator:
-        # A drain ends with its cause. A drain without one, as after SlinkyProject/slurm-operator#249, stays.
+        # A drain ends with its cause. A drain without a cause, as after SlinkyProject/slurm-operator#249, does not end.
         cause = "slurm-drain" if is_excluded(node) or leaving(item, node, index) else "slurm-drain-stuck"
     jobs = "running jobs end first" if found.is_busy else "no job runs on it"
     facts = {"node": name(node), "pool": pool_of(node), "host": found.host, "jobs": jobs}
@@ -70,7 +70,7 @@ def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
-    """A node whose kubelet or runtime does not work."""
+    """Explanation for a node whose kubelet or container runtime does not work; None for a node that is Ready."""
     if is_ready(node):
         return None
     found = condition(node, "Ready")
@@ -80,7 +80,7 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
-    """Explanation of another subject by a closed gate of a node."""
+    """Explanation of another subject by the closed gate of a node."""
     return index.explanation(
         item,
         cause,

@@ -1,4 +1,4 @@
-"""The causes of one node for `why` and `doctor`, and for every other command that names a cause of it. Pure."""
+"""Causes of one node's problems for `why`, `doctor` and every other command that mentions them. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 
 def of_node(node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations of a node: that it leaves, its findings, and other obstacles to work on it."""
+    """Explanations of a node: that it leaves, its findings, and other reasons why it takes no work."""
     item = f"node {name(node)}"
     found = [explanation(item, each) for each in findings(name(node), index)]
     leaves = leaving(item, node, index)

@@ -1,4 +1,4 @@
-"""Signs of one node from everything that was read, and the causes that they indicate. Pure."""
+"""Signs on one node from everything that was read, and the causes that they indicate. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from physical_ai.readiness.workloads.model import Explanation
 
 
 def findings(wanted: str, index: Index) -> tuple[NodeFinding, ...]:
-    """The causes of a node, also of one that has left the cluster; looked for once in a reading."""
+    """Causes of a node's problems, also for a node that has left the cluster; computed once in a reading."""
     if wanted not in index.findings:
         index.findings[wanted] = findings_of(signs_of(wanted, index))
     return index.findings[wanted]
 
 
 def fix_of(wanted: str, index: Index, otherwise: str) -> str:
-    """Instruction that opens the gate of a node, or makes it Ready: the same in every command."""
+    """Instruction that opens the gate of a node, or makes it Ready, the same in every command; `otherwise` where there
+    is none.
+    """
     return next((each.fix for each in findings(wanted, index) if each.gate), otherwise)
 
 
 def signs_of(wanted: str, index: Index) -> NodeSigns:
-    """Everything that is known of a node."""
+    """All signs that are known of a node."""
     given, node = index.given, index.nodes.get(wanted)
     alerts = index.alerts_of_node(wanted)
     seen = [*seen_in(alerts, node, _own_events(wanted, node, index)), *given.xids.get(wanted, ())]
@@ -46,7 +48,9 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
 
 
 def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
-    """Explanations of a Pod of the GPU stack that does not run: the causes of its node, if there are any."""
+    """Explanations of a Pod of the GPU stack that does not run, by the causes of its node; empty if the node has
+    none.
+    """
     host = str(at(pod, "spec.nodeName", ""))
     if not is_operand(pod) or not host:
         return []
@@ -55,12 +59,12 @@ def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
 
 
 def _own_events(wanted: str, node: Json | None, index: Index) -> Sequence[Json]:
-    """Events about the node itself, and not about a machine that had its name before."""
+    """Events about the node itself, not about an earlier machine with the same name."""
     return [each for each in index.events_of_node(wanted) if node is None or is_about(each, node)]
 
 
 def explanation(item: str, found: NodeFinding) -> Explanation:
-    """A finding as `why` prints it."""
+    """A finding of a node as an explanation, which `why` prints."""
     return Explanation(
         item,
         "node",

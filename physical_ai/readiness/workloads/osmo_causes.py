@@ -1,4 +1,4 @@
-"""A workflow that OSMO knows, and of which the cluster has no Pod. Pure.
+"""A workflow that OSMO knows, and of which the cluster has no Pods. Pure functions.
 
 `Workloads.workflows` are documents of OSMO's API, GET /api/workflow/NAME: `name`, `status`, `pool`, and `groups` with
 `name`, `status`, `failure_message`, `remaining_upstream_groups` and `tasks` (NVIDIA/OSMO, core/workflow/objects.py).
@@ -17,20 +17,20 @@ from physical_ai.readiness.workloads.model import Explanation
 
 STARTED = ("SCHEDULING", "INITIALIZING", "RUNNING")
 NOT_SENT = ("", "PENDING", "SUBMITTING", "WAITING", "PROCESSING", "RESCHEDULED")
-"""Statuses of a group before it is in the cluster (NVIDIA/OSMO src/utils/job/task.py at 00a20f3e, 2026-11)."""
+"""Statuses of a group that is not in the cluster yet (NVIDIA/OSMO src/utils/job/task.py at 00a20f3e, 2026-11)."""
 WHERE = "OSMO's status of the workflow"
 
 
 def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iterator[Explanation]:
-    """Reasons why a workflow does not continue, group by group; the first failed one, or else the first that waits
-    without a Pod.
+    """Explanation of why a workflow does not continue: by its first failed group, otherwise by the first group that
+    waits without a Pod.
     """
     item, status = f"workflow {workflow.get('name', '')}", str(workflow.get("status", ""))
     if not workflow_shortfall(workflow):
         return
     groups: list[Json] = workflow.get("groups") or []
     failed = [each for each in groups if str(each.get("status", "")).startswith("FAILED")]
-    # The failure did not begin in a group that failed because of another one.
+    # A group that failed because of another group is not where the failure began.
     first = next((each for each in failed if each.get("status") != "FAILED_UPSTREAM"), None)
     facts = {"workflow": str(workflow.get("name", "")), "osmoPool": str(workflow.get("pool") or "default")}
     if first is not None or status.startswith("FAILED"):
@@ -63,7 +63,7 @@ def _failed(item: str, group: Json, facts: dict[str, str], index: Index) -> Expl
 
 
 def _message(group: Json) -> str:
-    """The group's message, else the first of its tasks."""
+    """Message of the group, otherwise the first message of its tasks."""
     tasks: list[dict[str, Any]] = group.get("tasks") or []
     found = [group.get("failure_message"), *(each.get("failure_message") for each in tasks)]
     return next((str(each) for each in found if each), "")

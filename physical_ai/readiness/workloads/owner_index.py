@@ -1,4 +1,4 @@
-"""Ownership among objects: Jobs and other owners by name, and their Pods. Pure."""
+"""Ownership among objects: Jobs and other owners by name, and their Pods. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from physical_ai.readiness.workloads.model import Workloads
 
 
 class OwnerIndex:
-    """A reading of a cluster by owners."""
+    """Objects of a cluster, indexed by owners."""
 
     def __init__(self, given: Workloads) -> None:
         self.given = given
 
     @cached_property
     def absences(self) -> list[Absence]:
-        """The parts of the platform that do not do their work."""
+        """Objects of the platform that do not do their work."""
         platform = self.given.platform
         if platform is None:
             return []
         return absences(platform, self.given.nodes, self.given.pods, agents=self.given.has_agents)
 
     def owner(self, kind: str, where: str, own: str) -> Json | None:
-        """A Job, Deployment or the like."""
+        """Job, Deployment or other owner with this kind, namespace and name; None where it is not known."""
         return self._owners.get((kind, where, own))
 
     @cached_property
@@ -38,13 +38,13 @@ class OwnerIndex:
         }
 
     def controller(self, item: Mapping[str, Any]) -> tuple[str, str]:
-        """Kind and UID of an object's controller; empty where it has none."""
+        """Kind and UID of an object's controller; empty texts where it has none."""
         references: list[Json] = at(item, "metadata.ownerReferences", [])
         found = next((each for each in references if each.get("controller", True)), None)
         return (str(found.get("kind", "")), str(found.get("uid", ""))) if found else ("", "")
 
     def kept_by(self, kind: str, item: Mapping[str, Any]) -> list[Json]:
-        """The Pods of which an object is the controller."""
+        """Pods whose controller is the object."""
         return self._kept.get((kind, str(at(item, "metadata.uid", ""))), [])
 
     @cached_property
@@ -76,7 +76,7 @@ class OwnerIndex:
         return found
 
     def of_deployment(self, item: Mapping[str, Any]) -> list[Json]:
-        """The Pods of a Deployment's ReplicaSets: by their UIDs where these were read, else by their names."""
+        """Pods of a Deployment's ReplicaSets: found by UIDs where the ReplicaSets were read, otherwise by names."""
         return [
             *self._deployed.get(str(at(item, "metadata.uid", "")), []),
             *self._deployed.get(f"{namespace(item)}/{name(item)}", []),
@@ -84,7 +84,9 @@ class OwnerIndex:
 
     @cached_property
     def _deployed(self) -> Mapping[str, list[Json]]:
-        """Pods of ReplicaSets by the Deployment's UID; by its namespace and name where the ReplicaSet was not read."""
+        """Pods of ReplicaSets, by the Deployment's UID; by its namespace and name where the ReplicaSet was not
+        read.
+        """
         sets = self.given.owners.get("ReplicaSet", ())
         keepers = {str(at(each, "metadata.uid", "")): self.controller(each) for each in sets}
         found: dict[str, list[Json]] = defaultdict(list)
@@ -98,8 +100,9 @@ class OwnerIndex:
 
 
 def _deployment_of(pod: Mapping[str, Any]) -> str:
-    """The Deployment's name, which its controller joins with the Pods' hash to name a ReplicaSet; empty where the
-    ReplicaSet has no Deployment."""
+    """Name of the Deployment in a ReplicaSet's name, which ends with the Pods' hash; empty for a ReplicaSet without a
+    Deployment.
+    """
     hashed = labels(pod).get("pod-template-hash")
     references: list[Json] = at(pod, "metadata.ownerReferences", [])
     own = next((str(each.get("name", "")) for each in references if each.get("kind") == "ReplicaSet"), "")
