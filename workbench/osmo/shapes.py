@@ -1,4 +1,4 @@
-"""Maps and lists out of data of unknown shape."""
+"""Accessors for maps and lists in data of unknown shape."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, cast
 
 
 def a_map(value: Any) -> dict[str, Any]:
-    """The value where it is a map, else an empty one."""
+    """The value if it is a map, else an empty map."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def a_list(value: Any) -> list[Any]:
-    """The value where it is a list, else an empty one."""
+    """The value if it is a list, else an empty list."""
     return cast("list[Any]", value) if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Tokens of pod templates (USER_…, WF_…), and templates rendered with them."""
+"""Tokens of pod templates (USER_…, WF_…), and rendering of templates with them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _DEFAULT_CACHE = 0.9
 
 
 def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> dict[str, Any]:
-    """A platform's variables over those of its pool."""
+    """Default variables of a platform, which override those of its pool."""
     return merge_into(copy.deepcopy(dict(pool)), copy.deepcopy(dict(platform)))
 
 
 def resource_tokens(
     resources: Mapping[str, Any], variables: Mapping[str, Any], cache_size: str | None = None
 ) -> dict[str, Any]:
-    """Tokens of a task's resources (`schema.ResourceSpec`), with the variables as defaults.
+    """Tokens for a task's resources (`schema.ResourceSpec`), with the variables as defaults.
 
-    What is derived from memory and storage (units, cache) knows the workflow's own values only, never a variable.
-    Raises Refusal for an invalid cache size.
+    Tokens derived from memory and storage (units, cache) use only the workflow's own values, never a variable. Raises
+    Refusal for an invalid cache size.
     """
     cpu, gpu = resources.get("cpu"), resources.get("gpu")
     storage, memory = resources.get("storage"), resources.get("memory")
@@ -74,7 +74,7 @@ def _cache(storage: str | None, size: str | None) -> str:
 
 
 def label_tokens(labels: Mapping[str, str]) -> dict[str, str]:
-    """WF_… tokens of OSMO's labels: osmo.workflow_id is WF_ID, osmo.group_name WF_GROUP_NAME.
+    """WF_… tokens for OSMO's labels: osmo.workflow_id is WF_ID, osmo.group_name WF_GROUP_NAME.
 
     >>> label_tokens({"osmo.workflow_id": "train-1", "osmo.pool": "default", "team": "x"})
     {'WF_ID': 'train-1', 'WF_POOL': 'default'}
@@ -84,9 +84,9 @@ def label_tokens(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def substitute(template: Mapping[str, Any], tokens: Mapping[str, Any]) -> dict[str, Any]:
-    """The template with every text rendered, keys left alone. A text `ARRAY:[a,b]` becomes the list.
+    """The template with every text rendered; keys are left alone. A text `ARRAY:[a,b]` becomes a list.
 
-    Raises Refusal: an undefined token, and a list that holds numbers, booleans or null.
+    Raises Refusal for an undefined token, and for a list that holds numbers, booleans or null.
     """
     return {key: _substituted(value, tokens) for key, value in template.items()}
 
@@ -118,7 +118,9 @@ def _text(text: str, tokens: Mapping[str, Any]) -> str | list[str]:
 def group_objects(
     templates: Sequence[Mapping[str, Any]], tokens: Mapping[str, Any], labels: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Objects of a group's templates: tokens rendered, the namespace dropped, OSMO's labels over their own."""
+    """Objects from a group's templates: with tokens rendered, without a namespace, and with OSMO's labels overriding
+    their own.
+    """
     objects: list[dict[str, Any]] = []
     for template in templates:
         own = copy.deepcopy(dict(template))

@@ -1,4 +1,4 @@
-"""OSMO's units: memory and storage, CPU, durations. They differ from Kubernetes' units: G is Gi."""
+"""OSMO's units for memory, storage, CPU and durations. They differ from Kubernetes' units: G means Gi."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _SPANS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "mill
 
 
 def split_amount(text: str) -> tuple[str, str] | None:
-    """Number and unit of an amount, both as text; None for an invalid one."""
+    """Number and unit of an amount, both as text; None if it is invalid."""
     match = AMOUNT.fullmatch(text)
     return (match["size"], match["unit"]) if match else None
 
 
 def convert(text: str, target: str) -> float:
-    """An amount in another unit; without a unit it is bytes.
+    """An amount converted to another unit; without a unit it is in bytes.
 
     >>> convert("1.5Gi", "Mi"), convert("1G", "Gi")
     (1536.0, 1.0)
 
-    Raises Refusal.
+    Raises Refusal for an invalid amount.
     """
     amount = split_amount(text)
     if amount is None:
@@ -52,7 +52,7 @@ def convert(text: str, target: str) -> float:
 
 
 def stored_amount(text: str, field: str) -> str:
-    """A workflow's amount as OSMO keeps it: without a unit it becomes Ki, written as a float.
+    """A workflow's amount as OSMO stores it: one without a unit is converted to Ki, written as a float.
 
     Raises Refusal for an invalid amount (a sign, a space, a percentage) or an unknown unit.
     """
@@ -67,12 +67,12 @@ def stored_amount(text: str, field: str) -> str:
 
 
 def duration(text: str) -> datetime.timedelta:
-    """A duration of one number and one unit (d, h, m, s, ms, us), or ISO 8601 up to days.
+    """A duration from one number and one unit (d, h, m, s, ms, us), or from ISO 8601 up to days.
 
     >>> duration("90m") == duration("PT1H30M")
     True
 
-    Raises ValueError.
+    Raises ValueError for any other text.
     """
     problem = f"'{text}' is not a duration: write one number and one of d, h, m, s, ms, us, or ISO 8601 such as PT1H30M"
     if text.startswith("P"):

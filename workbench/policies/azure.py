@@ -84,7 +84,7 @@ def _principal_type(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _type_of(urn: str) -> str:
-    """The type token in a URN, without those of its parents."""
+    """The type token in a URN, without those of the resource's parents."""
     return urn.split("::")[2].rpartition("$")[2] if urn.count("::") >= 3 else ""
 
 
@@ -102,7 +102,10 @@ def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
-    """A subnet that a service manages has its own way out, and one of private endpoints needs none."""
+    """Violations by subnets without outbound access.
+
+    A subnet that a service manages has its own outbound access, and one for private endpoints needs none.
+    """
     inputs = resource.inputs
     is_gateways, is_delegated = known(inputs.get("subnetName")) == GATEWAY_SUBNET, bool(inputs.get("delegations"))
     if not is_gateways and "networkSecurityGroup" not in inputs:

@@ -1,4 +1,6 @@
-"""Generates docs/reference/policies.md from the rules and their examples: `python -m workbench.policies.document`."""
+"""Generator of docs/reference/policies.md from the rules and their examples: `python -m
+workbench.policies.document`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class _Plain(yaml.SafeDumper):
 
 
 def document() -> str:
-    """The complete page."""
+    """The content of the page."""
     parts = [_HEAD]
     for topic in Topic:
         own = [rule for rule in RULES if rule.topic is topic]

@@ -137,8 +137,8 @@ def _has_flag(command: Command, flag: str) -> bool:
 
 
 def _tainted(code: Code) -> dict[str, str]:
-    """Variables whose value depends on the node, with the value of the node that they depend on; wherever they are
-    assigned.
+    """Variables whose value depends on the node, each with the node's property that it depends on; all assignments
+    count.
     """
     found: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
@@ -160,7 +160,7 @@ def _tainted(code: Code) -> dict[str, str]:
 
 
 def _flows(code: Code) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Each variable, with the expansions in a value of it."""
+    """Each variable, with the expansions in one of its values."""
     inputs = tuple(each for command in code.commands for each in _inputs(command))
     for command in code.commands:
         for assignment in command.assignments:
@@ -189,7 +189,7 @@ def _inputs(command: Command) -> Iterator[Expansion]:
 
 
 def _assigned_within(command: Command) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Variables that `${NAME:=value}`, `((NAME = value))` and `let` set."""
+    """Variables that `${NAME:=value}`, `((NAME = value))` and `let` set, with the expansions in their values."""
     for expansion in command.expansions():
         for each in expansion.every():
             if each.kind == "variable" and each.operator.startswith((":=", "=")):
@@ -206,7 +206,7 @@ def _first(expansions: Iterable[Expansion], tainted: dict[str, str]) -> tuple[Ex
 
 
 def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
-    """The value of the node that an expansion depends on; None where it is the same on each."""
+    """The property of the node that an expansion depends on; None if it is the same on every node."""
     for each in expansion.every():
         if each.kind == "variable" and each.operator.startswith("!") and "[" not in each.operator:
             return f"the variable that ${each.text} names"
@@ -219,7 +219,7 @@ def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
 
 
 def _of_command(command: Command) -> str | None:
-    """The value of the node that the output of a command depends on."""
+    """The property of the node that a command's output depends on; None if there is none."""
     if command.kind != "simple" or not (command.words or command.redirections):
         return None
     if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):

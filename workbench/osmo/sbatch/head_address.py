@@ -1,4 +1,6 @@
-"""The usual way to the first node's address, `NAME=$(scontrol show hostnames … | head -n 1)`: a task has it already."""
+"""Replacement of the usual line for the first node's address, `NAME=$(scontrol show hostnames … | head -n 1)`: a task
+already has this address in a variable.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ _FIRST = (["head", "-n", "1"], ["head", "-n1"], ["head", "-1"], ["sed", "-n", "1
 
 
 def with_address(body: Sequence[tuple[int, str]], report: Report) -> Code:
-    """The commands of a script, in which the task's variable takes the place of such a line. Raises `Unreadable`."""
+    """The commands of a script, with each such line replaced by the task's variable. Raises `Unreadable`."""
     code = code_of(body)
     pieces: list[str] = []
     at = 0

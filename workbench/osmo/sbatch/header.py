@@ -1,4 +1,4 @@
-"""The header of a script: its `#SBATCH` lines, as `sbatch` finds and splits them."""
+"""Reader of a script's header: its `#SBATCH` lines, which it finds and splits as `sbatch` does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Script:
 
 
 def read(text: str, report: Report) -> Script:
-    """The parts of a script. `sbatch` reads options up to the first command; it ignores those that follow."""
+    """The parts of a script. `sbatch` reads options up to the first command and ignores later ones."""
     lines = text.split("\n")
     shell_options = _shell_options(lines[0], report)
     directives: list[Directive] = []
@@ -64,7 +64,7 @@ def read(text: str, report: Report) -> Script:
 
 
 def _shell_options(first: str, report: Report) -> tuple[str, ...]:
-    """Options that the first line gives to the shell besides the script."""
+    """Options that the script's first line gives to the shell."""
     if not first.startswith("#!"):
         report.refuse(
             SCRIPT, 1, "the first line names no shell, without which sbatch refuses the script", "#!/bin/bash"
@@ -121,7 +121,7 @@ def _directives(text: str, line: int, report: Report) -> Iterator[Directive]:
 
 
 def _split(word: str) -> tuple[Option, str | None] | None:
-    """The option of a word, and its value where the word has it; None for an unknown one."""
+    """The option in a word, and its value if the word includes it; None for an unknown option."""
     if word.startswith("--"):
         name, equals, value = word.removeprefix("--").partition("=")
         option = option_of(name)

@@ -1,4 +1,4 @@
-"""Computations of a script with the job's number: a workflow's id is text."""
+"""Search for computations with the job's number, which fail because a workflow's id is text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEEPS = (":-", "-", ":=", "=", ":?", "?")
 
 
 def computed(code: Code) -> Iterator[tuple[int, str]]:
-    """Places where the number is computed with, or cut: the offset, and the text there."""
+    """Places where the script computes with the job's number or cuts it: offset and text."""
     names = _names(code)
     for command in code.commands:
         for expansion in command.expansions():
@@ -32,7 +32,7 @@ def computed(code: Code) -> Iterator[tuple[int, str]]:
 
 
 def _names(code: Code) -> frozenset[str]:
-    """The variables that are the number: not those with a text that it is a part of, such as a path."""
+    """The variables that hold exactly the job's number, not those whose text only includes it, such as a path."""
     copies: dict[str, set[str]] = {}
     for name, assignments in code.assigned.items():
         for word in (each for assignment in assignments for each in assignment.words):

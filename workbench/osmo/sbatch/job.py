@@ -1,4 +1,4 @@
-"""Job that the header asks for, with the amounts of each node."""
+"""The job that a script's header describes, with the resources of each node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 @dataclass(frozen=True)
 class Job:
-    """A job of the form that can be converted."""
+    """A job that can be converted."""
 
     name: str
     nodes: int = 1
@@ -51,15 +51,15 @@ class Job:
     """The line of each option."""
 
     def line(self, *names: str) -> int:
-        """Line of the first of these options; 1 where none is given."""
+        """Line of the first of these options in the script; 1 if none is given."""
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 
 def job_of(directives: tuple[Directive, ...], default_name: str, report: Report, *, has_platform: bool = False) -> Job:
-    """The job. Where its header can't be converted, the report contains it, and the job has what could be read.
+    """The job in a script's header. What can't be converted is reported, and the job has the values that could be read.
 
     Args:
-        has_platform: the user names the platform, so that the header's wishes for nodes are settled.
+        has_platform: True if the user names the platform, so that the header's node requirements no longer matter.
     """
     given: dict[str, Directive] = {}
     for each in directives:
@@ -145,7 +145,7 @@ class _Reader:
         return name
 
     def _layout(self) -> tuple[int, int]:
-        """Nodes, and processes on each."""
+        """Number of nodes, and of processes on each node."""
         nodes, total, each = (self._count(name) for name in ("nodes", "ntasks", "ntasks-per-node"))
         for name, number, most in (
             ("nodes", nodes, MOST_NODES),
@@ -160,7 +160,7 @@ class _Reader:
         return self._of_total(total, nodes, each)
 
     def _of_total(self, total: int, nodes: int | None, each: int | None) -> tuple[int, int]:
-        """The same from the number of all processes."""
+        """Number of nodes, and of processes on each node, from the total number of processes."""
         if nodes is None and each is not None and total % each == 0:
             return total // each, each
         if nodes is None:
@@ -174,7 +174,7 @@ class _Reader:
         return nodes, total // nodes
 
     def _gpus(self, nodes: int, processes: int) -> tuple[str, int]:
-        """Type and number of the GPUs of a node."""
+        """Type and number of the GPUs on each node."""
         found: dict[str, tuple[str, int]] = {}
         for name in _GPU_OPTIONS:
             kind, number = self._of(
@@ -195,7 +195,7 @@ class _Reader:
         return next(iter(found.values()), ("", 0))
 
     def _cpus(self, processes: int, gpus: int) -> tuple[int | None, int | None]:
-        """CPUs of a process, where the header says so, and of a node."""
+        """Number of CPUs of a process, None if the header does not say, and of a node."""
         each, of_gpu = self._count("cpus-per-task"), self._count("cpus-per-gpu")
         if each is not None and of_gpu is not None:
             self._refuse("cpus-per-gpu", "--cpus-per-task and --cpus-per-gpu exclude each other", "Write one of them.")
@@ -206,7 +206,7 @@ class _Reader:
         return None, of_gpu * gpus if of_gpu is not None else None
 
     def _memory(self, cpus: int | None, gpus: int) -> int | None:
-        """MiB of a node."""
+        """Memory of each node in MiB; None if the header does not say."""
         parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
         given = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
         if len(given) > 1:

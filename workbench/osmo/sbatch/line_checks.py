@@ -1,4 +1,4 @@
-"""Checks of single commands that use something a task does not have."""
+"""Checks for single commands that use something that a task does not have."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COUNTS = ("-n", "-np", "--np", "-N", "--n", "-c", "--map-by", "-ppn", "-host", 
 
 
 def check_templates(body: Sequence[tuple[int, str]], report: Report) -> None:
-    """Lines that OSMO would take for its template, comments too."""
+    """Reports lines that OSMO would take for template expressions, including comments."""
     for number, line in body:
         if "{{" in line or "{%" in line:
             report.refuse(
@@ -39,7 +39,7 @@ def check_templates(body: Sequence[tuple[int, str]], report: Report) -> None:
 
 
 def check(code: Code, job: Job, report: Report) -> None:
-    """Reports what each command uses."""
+    """Reports for each command what it uses that a task does not have."""
     for found in code.every:
         _check_programs(found, job, report)
     for command in code.commands:
@@ -55,7 +55,7 @@ def check(code: Code, job: Job, report: Report) -> None:
 
 
 def _programs(command: Command) -> list[str]:
-    """The programs that a command runs: its own, and that in the words of one that runs another."""
+    """The programs that a command runs: its own, and for a command that runs another one, that one."""
     names = [command.name]
     if command.name in WRAPPERS or command.name == "srun":
         if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):
@@ -92,7 +92,7 @@ def _check_programs(found: Found, job: Job, report: Report) -> None:
 
 
 def _check_variables(command: Command, code: Code, report: Report) -> None:
-    """Variables of Slurm's that a command reads: also in texts that a shell of a step would replace."""
+    """Reports Slurm variables that a command reads, also in texts that the shell of a step would expand."""
     line = code.line(command.start)
     set_here = {assignment.name for assignment in command.assignments}
     texts = [word.raw for word in command.words]
@@ -109,12 +109,15 @@ _WITH_DEFAULT = re.compile(r"\$\{(?:SLURM|SBATCH)_[A-Z0-9_]*(?:ARRAY|HET)[A-Z0-9
 
 
 def _read(text: str) -> list[str]:
-    """The names in a text. Of an array's variable with a default, a job without an array has the default, too."""
+    """Variable names in a text.
+
+    An array variable with a default is left out, since a job without an array uses the default, too.
+    """
     return VARIABLE.findall(_WITH_DEFAULT.sub("", text))
 
 
 def _note_files(code: Code, report: Report) -> None:
-    """Files that a task does not have: of a shared file system, and beside the script."""
+    """Notes files that a task does not have: those of a shared file system, and those beside the script."""
     noted: set[str] = set()
     for command in code.commands:
         line = code.line(command.start)

@@ -1,4 +1,4 @@
-"""The options of `sbatch`: which are converted, which change nothing, and what to write instead of the others.
+"""The options of `sbatch`: which are converted, which have no effect, and what to write instead of the others.
 
 Names and forms: `src/common/slurm_opt.c` of SchedMD/slurm (2026-08-20, and 25.11) and `man sbatch`; `container-*` are
 those of NVIDIA's Pyxis (README of NVIDIA/pyxis).
@@ -15,7 +15,7 @@ Outcome = Literal["carried", "no effect", "refused"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `sbatch`, and what becomes of it."""
+    """An option of `sbatch`, and how it is converted."""
 
     name: str
     outcome: Outcome
@@ -29,7 +29,7 @@ class Option:
     """True for an option that says which nodes are wanted, which is settled where the user names a platform."""
 
     def outcome_of(self, value: str, *, has_platform: bool = False) -> Outcome:
-        """Effect of the option with a value."""
+        """Outcome of the option with this value."""
         settled = value.lower().partition(":")[0] in self.harmless or (self.of_platform and has_platform)
         return "no effect" if self.outcome == "refused" and settled else self.outcome
 
@@ -222,5 +222,5 @@ ALIASES = {"tasks-per-node": "ntasks-per-node", "cluster": "clusters"}
 
 
 def option_of(name: str) -> Option | None:
-    """The option of a long name."""
+    """The option with a long name; None if there is none."""
     return BY_NAME.get(ALIASES.get(name, name))

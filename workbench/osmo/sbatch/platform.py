@@ -1,4 +1,4 @@
-"""Platform that a job runs on: by its partition, by the type of its GPUs, or because there is only one."""
+"""Choice of the platform for a job: by its partition, by its GPU type, or because there is only one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _platform(name: str, facts: OsmoPlatformFacts | None) -> Platform:
 
 @dataclass(frozen=True)
 class Choice:
-    """The platform of a job, and how it was found where the job does not name it."""
+    """The chosen platform of a job, with a remark on the reason if the job does not name the platform."""
 
     name: str
     remark: str | None = None
@@ -48,11 +48,11 @@ class Choice:
 def choose(
     known: Sequence[Platform], chosen: str | None, partition: str, gpu_type: str, *, has_gpu: bool | None
 ) -> Choice:
-    """The platform of a job. Raises `Wrong` where several are possible, or none.
+    """The platform for a job. Raises `Wrong` if several are possible, or none.
 
     Args:
-        chosen: named by the user, over what the header says.
-        has_gpu: whether the job asks for GPUs; None for one that gets those of its nodes, whatever they have.
+        chosen: Platform that the user names, which overrides the header.
+        has_gpu: True if the job asks for GPUs; None if it gets those of its nodes, whatever they have.
     """
     every = ", ".join(platform.name for platform in known) or "none"
     if chosen is not None:
@@ -84,6 +84,6 @@ def choose(
 
 
 def _same_gpu(platform: str, gpu_type: str) -> bool:
-    """True where a type of GPU, as Slurm's sites call it, is a platform's: h100 and h100nvl, rtxpro6000 and rtxpro."""
+    """True if a GPU type, as Slurm sites write it, is that of a platform: h100 and h100nvl, rtxpro6000 and rtxpro."""
     one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
     return one.startswith(other) or other.startswith(one)

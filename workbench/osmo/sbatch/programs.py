@@ -1,4 +1,4 @@
-"""Programs that a task can't have, or that mean something else there, each with what to write instead."""
+"""Programs that a task can't use, or that mean something else in a task, each with what to write instead."""
 
 from __future__ import annotations
 

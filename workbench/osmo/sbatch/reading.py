@@ -1,4 +1,6 @@
-"""A script's commands with their lines, those in substitutions and in texts that are run, and its assignments."""
+"""A script's commands with their lines, including those in substitutions and in texts that are run, and its
+assignments.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _READS = ("read", "mapfile", "readarray", "getopts", "unset", "printf")
 
 @dataclass(frozen=True)
 class Found:
-    """A command, and where it is."""
+    """A command and its place in the script."""
 
     command: Command
     line: int
@@ -37,7 +39,7 @@ class Code:
     _starts: list[int] = field(default_factory=list[int])
 
     def line(self, offset: int) -> int:
-        """The line of the file that a character of the text is in."""
+        """The line of the file that contains a character of the text."""
         if not self._starts:
             at = 0
             for line in self.text.split("\n"):
@@ -48,7 +50,7 @@ class Code:
 
     @cached_property
     def every(self) -> list[Found]:
-        """All commands, in the script's order."""
+        """All commands, in the order of the script."""
         return [found for command in self.commands for found in self._within(command, self.line(command.start), True)]
 
     def _within(self, command: Command, line: int, is_top: bool) -> Iterator[Found]:
@@ -61,7 +63,7 @@ class Code:
         yield from self._texts(command, line)
 
     def _texts(self, command: Command, line: int) -> Iterator[Found]:
-        """Commands in the texts that a command may run: of `bash -c`, of variables."""
+        """Commands in texts that a command may run: arguments of `bash -c`, values of variables."""
         for text in _texts_of(command):
             if not text.strip() or len(text) > LONGEST_CODE:
                 continue
@@ -74,7 +76,7 @@ class Code:
 
     @cached_property
     def assigned(self) -> Mapping[str, Sequence[Assignment]]:
-        """The assignments of each variable, by this shell."""
+        """The assignments to each variable in this shell."""
         found: dict[str, list[Assignment]] = {}
         for command in self.commands:
             # `A=1 program` is the program's variable, not the shell's.
@@ -86,7 +88,7 @@ class Code:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """Variables that get a value otherwise: `read`, `for`."""
+        """Variables that get their value from something other than an assignment: `read`, `for`."""
         found: set[str] = set()
         for command in self.commands:
             if command.kind == "for" and command.words:
@@ -97,7 +99,7 @@ class Code:
 
     @cached_property
     def defaults(self) -> frozenset[str]:
-        """Variables that `${NAME:=value}` sets where they are not."""
+        """Variables that `${NAME:=value}` sets if they are not set."""
         return frozenset(
             each.text
             for command in self.commands
@@ -107,7 +109,7 @@ class Code:
         )
 
     def first_words(self, word: Word) -> list[str] | None:
-        """The texts that a variable can begin with, as the script assigns it; None where that is not known."""
+        """The texts with which a variable's value can begin, by the script's assignments; None if that is not known."""
         expansion = word.expansions[0]
         if expansion.kind != "variable" or expansion.text in self.read or word.prefix or word.second.strip():
             return None
@@ -124,7 +126,7 @@ class Code:
 
 
 def _beginning(assignment: Assignment) -> str | None:
-    """The text that a variable's value begins with; None where something that is replaced is at its start."""
+    """The text with which an assigned value begins; None if it begins with an expansion."""
     if not assignment.words:
         return ""
     first = assignment.words[0]

@@ -1,4 +1,4 @@
-"""Report of a conversion: findings with the line of the script, and what to write instead."""
+"""Report of a conversion: findings with the script's line, and what to write instead."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGEST_QUOTE = 60
 
 
 def quoted(text: str) -> str:
-    """A word of the script in a message: of a long one its start, on one line."""
+    """A word of the script for a message, on one line and cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 
 
 class Wrong(Exception):
-    """A value that can't be converted."""
+    """Error for a value that can't be converted."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
@@ -55,7 +55,7 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True where it drops all further findings except the first error."""
+        """True if the report is full, so that it drops all further findings except the first error."""
         return len(self.findings) >= MOST_FINDINGS
 
     def in_order(self) -> list[Finding]:

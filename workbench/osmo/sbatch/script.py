@@ -1,4 +1,4 @@
-"""The commands of a script: what of Slurm they use, and the script that a task runs in its place."""
+"""The commands of a script: which features of Slurm they use, and the script that a task runs instead."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
 
 @dataclass(frozen=True)
 class Commands:
-    """Commands that a task runs."""
+    """The script that a task runs, the variables that it reads, and the image that a step names."""
 
     text: str
     variables: frozenset[str]
@@ -31,7 +31,7 @@ class Commands:
 
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
-    """The script of a task. Refuses, by line, what nothing takes the place of."""
+    """The script of a task. Reports, by line, everything that a task cannot do."""
     # The numbers of nodes and processes of a refused header may be wrong.
     knows_layout = not report.refused
     line_checks.check_templates(body, report)
@@ -51,7 +51,7 @@ def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Co
 
 
 def _steps(code: Code, job: Job, report: Report) -> tuple[list[Step], int]:
-    """The steps that can be converted, and how many there are."""
+    """The steps that can be converted, and the number of all steps."""
     found: list[Step] = []
     tried = 0
     for command in code.commands:
@@ -86,7 +86,7 @@ def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Co
 
 
 def _numbers_itself(step: Step) -> bool:
-    """True for a step whose program is torchrun, which numbers its processes itself."""
+    """True for a step that runs torchrun, which numbers its processes itself."""
     words = [word.raw for word in step.command.words]
     return not step.starts_processes and any(
         word == "torchrun" or word.startswith("torch.distributed.") for word in words
@@ -94,7 +94,7 @@ def _numbers_itself(step: Step) -> bool:
 
 
 def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
-    """Checks that the tasks, each of which runs the whole script, do what the job does."""
+    """Checks that tasks that each run the whole script do the same as the job."""
     if job.nodes == 1:
         return
     if not tried:
@@ -140,5 +140,5 @@ def _check_around(step: Step, code: Code, job: Job, report: Report) -> None:
 
 
 def image_of(job: Job, commands: Commands, chosen: str | None) -> str | None:
-    """The image of the tasks: named by the user, the header, or a step."""
+    """The image for the tasks, from the user, the header, or a step; None if none names one."""
     return values.image(chosen) if chosen is not None else job.image or commands.image

@@ -1,4 +1,4 @@
-"""Splits a line of options as `sbatch` does (`get_argument` in src/sbatch/opt.c of SchedMD/slurm)."""
+"""Splitting of a line of options as `sbatch` does it (`get_argument` in src/sbatch/opt.c of SchedMD/slurm)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLANK = re.compile(r"\s*")
 
 
 class Unclosed(Exception):
-    """A quote that nothing closes."""
+    """Error for a quote that is never closed."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Line:
 
 
 def split(text: str) -> Line:
-    """The words of a line. Raises `Unclosed`."""
+    """The words of a line of options. Raises `Unclosed`."""
     words: list[str] = []
     at = 0
     while True:

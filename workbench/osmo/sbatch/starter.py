@@ -1,4 +1,4 @@
-"""The function in the place of `srun` that starts the processes of a node."""
+"""Shell function that replaces `srun` and starts the processes of a node."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ _GPUS = "CUDA_VISIBLE_DEVICES=$(seq -s, $((number * {each})) $((number * {each} 
 
 
 def starter_of(job: Job) -> str:
-    """The function for a job's processes."""
+    """The shell function for a job's processes."""
     gpus = _GPUS.format(each=job.gpus_per_process) if job.gpus_per_process else ""
     return _STARTER.format(processes=job.processes, gpus=gpus)

@@ -1,4 +1,4 @@
-"""A step: `srun`, its options, and the command that takes its place."""
+"""A step of a job: an `srun` command, its options, and the command that replaces it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """Place of srun in a command that is no step, as a text; None where it has none."""
+    """Where a command that is not itself a step hides srun, as text; None if it does not."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.
@@ -53,7 +53,7 @@ def hidden(command: Command) -> str | None:
 
 
 def refused_srun(command: Command, text: str) -> Wrong:
-    """Reason why srun within a text or a substitution can't be converted."""
+    """Error that explains why srun in a text or a substitution can't be converted."""
     for expansion in command.expansions():
         for inner in (each for part in expansion.every() for each in part.commands):
             if inner.name == "srun" and any(word.value in _ADDRESSES for word in inner.words):
@@ -65,7 +65,7 @@ def refused_srun(command: Command, text: str) -> Wrong:
 
 
 def step_of(command: Command, code: Code, job: Job) -> Step:
-    """The step of a command that is srun. Raises `Wrong` for one that can't be converted."""
+    """The step in an srun command. Raises `Wrong` if it can't be converted."""
     if command.in_function:
         raise Wrong("srun is in a function, whose arguments it may run", _OWN_LINE)
     if command.before in ("|", "|&", "&"):
@@ -87,7 +87,7 @@ def step_of(command: Command, code: Code, job: Job) -> Step:
 
 
 def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | None]:
-    """The word that the command begins with, and the image that the options name."""
+    """The word with which the command begins, after srun's options, and the image that the options name."""
     image: str | None = None
     index = 1
     while index < len(words):
@@ -122,7 +122,7 @@ def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | N
 
 
 def _named(word: Word) -> tuple[str, str | None]:
-    """An option's name, and its value where the word has it."""
+    """An option's name, and its value if the word includes it."""
     if word.value is not None:
         return step_options.named(word.value)
     name, value = step_options.named(word.prefix)
@@ -132,7 +132,7 @@ def _named(word: Word) -> tuple[str, str | None]:
 
 
 def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
-    """Checks that the word at an index begins the command, and is no option that a variable holds. Raises `Wrong`."""
+    """Checks that the word at an index begins the command, and is not an option held by a variable. Raises `Wrong`."""
     for word in words[index:]:
         if word.begins_replaced:
             # $FOLDER/program is a path, whatever the folder is.
@@ -148,7 +148,7 @@ def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
 
 
 def _may_be_empty(word: Word, code: Code) -> bool:
-    """True where a word may be empty after its replacement. Raises `Wrong` where it may hold options."""
+    """True if a word may be empty after expansion. Raises `Wrong` if it may expand to options."""
     texts = code.first_words(word)
     if texts is None or any(text.startswith("-") for text in texts):
         held = f"what {quoted(word.raw)} holds is not known before the script runs"

@@ -1,4 +1,4 @@
-"""The options of `srun`: which change nothing, which repeat the header, and which can't be converted.
+"""The options of `srun`: which have no effect, which repeat the header, and which can't be converted.
 
 Names and forms: `man srun` and `src/common/slurm_opt.c` of SchedMD/slurm.
 """
@@ -108,7 +108,7 @@ _VARIABLES = re.compile(r"\$\{?(?P<name>SLURM_[A-Z_]+)\}?")
 
 
 def named(option: str) -> tuple[str, str | None]:
-    """The long name of an option, and its value where the word has it."""
+    """The long name of an option, and its value if the word includes it."""
     if option.startswith("--"):
         name, equals, value = option.partition("=")
         return name, value if equals else None
@@ -120,7 +120,7 @@ def named(option: str) -> tuple[str, str | None]:
 
 
 def takes_value(name: str) -> bool:
-    """True where the option's value may be the next word."""
+    """True if the option's value may be the next word."""
     if name in FLAGS or name in _OPTIONAL:
         return False
     known = option_of(name.removeprefix("--"))
@@ -167,7 +167,7 @@ def _expected(job: Job) -> dict[str, str]:
 
 
 def _same_variable(name: str, variable: str, job: Job) -> bool:
-    """True where the value is the variable in which Slurm gives the header's."""
+    """True if the value is the variable in which Slurm passes on the header's value."""
     known = {
         "--jobid": ("SLURM_JOB_ID", "SLURM_JOBID"),
         "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
@@ -180,7 +180,7 @@ def _same_variable(name: str, variable: str, job: Job) -> bool:
 
 
 def refusal(name: str, value: str) -> Wrong:
-    """Reason why an option that is not the header's can't be converted."""
+    """Error that explains why an option that differs from the header can't be converted."""
     known = option_of(name.removeprefix("--"))
     shown = quoted(f"srun {name}={value}" if value else f"srun {name}")
     if name == "--het-group":

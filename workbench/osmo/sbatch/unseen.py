@@ -1,4 +1,6 @@
-"""Inputs of a script that its file does not show: variables of the caller's shell, arguments, commands in variables."""
+"""Inputs of a script that its file does not show: variables of the caller's shell, arguments, and commands in
+variables.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ _WRITE = "Write the commands themselves: a converter can't know what is run."
 
 
 def check(code: Code, given: Iterable[str], report: Report) -> None:
-    """Reports what can't be seen.
+    """Reports inputs that the script's file does not show.
 
     Args:
-        given: variables that the task has in its environment.
+        given: Variables that the task has in its environment.
     """
     _hidden_commands(code, report)
     _arguments(code, report)
@@ -110,5 +112,5 @@ def _has_default(expansion: Expansion) -> bool:
 
 
 def is_saying(command: Command) -> bool:
-    """True for a command whose words are printed or looked for, not run."""
+    """True for a command whose words are printed or looked up rather than run."""
     return command.name in SAYING or command.name in LOOKING

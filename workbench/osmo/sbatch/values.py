@@ -1,5 +1,6 @@
-"""Values of `sbatch` options: amounts, times, GPUs, variables. Each raises `Wrong` for a value that can't be
-converted.
+"""Parsers for values of `sbatch` options: amounts, times, GPUs, variables.
+
+Each raises `Wrong` for a value that can't be converted.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def count(text: str, what: str) -> int:
-    """A number of at least 1."""
+    """A whole number of at least 1."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         if re.fullmatch(r"[0-9]+[,-][0-9,-]+", text):
             raise Wrong(f"--{what}={quoted(text)} leaves the number open", f"Write one number: --{what}=2")
@@ -24,7 +25,7 @@ def count(text: str, what: str) -> int:
 
 
 def memory(text: str, what: str) -> int:
-    """An amount in MiB, which is the unit of a number without one."""
+    """An amount of memory in MiB; a number without a unit is in MiB."""
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise Wrong(f"--{what}={quoted(text)} is not an amount of memory", f"--{what}=64G")
@@ -35,7 +36,7 @@ def memory(text: str, what: str) -> int:
 
 
 def amount(mebibytes: int) -> str:
-    """MiB as OSMO writes it.
+    """An amount of MiB in OSMO's format.
 
     >>> amount(65536), amount(1500)
     ('64Gi', '1500Mi')
@@ -44,7 +45,7 @@ def amount(mebibytes: int) -> str:
 
 
 def seconds(text: str) -> int:
-    """A time: MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS.
+    """A time in seconds, from MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM, or D-HH:MM:SS.
 
     >>> seconds("90"), seconds("1:30:00"), seconds("2-12")
     (5400, 5400, 216000)
@@ -72,7 +73,7 @@ def seconds(text: str) -> int:
 
 
 def duration(found: int) -> str:
-    """Seconds in the largest unit that has them as a whole number.
+    """A number of seconds in the largest unit in which it is a whole number.
 
     >>> duration(5400), duration(86400), duration(61)
     ('90m', '1d', '61s')
@@ -82,7 +83,7 @@ def duration(found: int) -> str:
 
 
 def gpus(text: str, what: str) -> tuple[str, int]:
-    """Type, empty where none is named, and number of `[type:]number`."""
+    """Type and number in `[type:]number`; the type is empty if it is left out."""
     kind, _, number = text.rpartition(":")
     if "," in text:
         raise Wrong(f"--{what}={quoted(text)} names several types", "Write one type, and a second job for the other.")
@@ -90,7 +91,7 @@ def gpus(text: str, what: str) -> tuple[str, int]:
 
 
 def gres(text: str) -> tuple[str, int]:
-    """Type and number of the GPUs of `gpu[:type][:number]`."""
+    """Type and number of GPUs in `gpu[:type][:number]`."""
     parts = text.split(":")
     if parts[0] in ("shard", "mps"):
         fix = "--partition=PLATFORM: `physai osmo platforms` lists those whose GPUs are shared."
@@ -108,7 +109,7 @@ def gres(text: str) -> tuple[str, int]:
 
 
 def variables(text: str) -> tuple[dict[str, str], bool]:
-    """Variables of --export, and whether those of the shell are expected besides."""
+    """Variables in the value of --export, and True if the shell's own variables are to be passed on, too."""
     found: dict[str, str] = {}
     inherited = False
     for part in filter(None, text.split(",")):
@@ -129,7 +130,7 @@ def variables(text: str) -> tuple[dict[str, str], bool]:
 
 
 def image(text: str) -> str:
-    """An image of Pyxis, `REGISTRY#NAME:TAG`, as containers name it."""
+    """An image in Pyxis's format, `REGISTRY#NAME:TAG`, converted to a container image reference."""
     reference = text.removeprefix("docker://")
     if reference.startswith(("/", ".", "~")) or reference.endswith(".sqsh"):
         raise Wrong(f"--container-image={quoted(text)} is a file", "Push the image to a registry, and name it there.")

@@ -32,7 +32,7 @@ _LIST = (
 
 
 def values_of(job: Job, name: str, node: int) -> dict[str, str]:
-    """Every variable that a task can have: the number of its node, and what the header says."""
+    """Every Slurm variable that a task can have, from the number of its node and the script's header."""
     found = {
         "SLURM_JOB_ID": "{{workflow_id}}",
         "SLURM_JOBID": "{{workflow_id}}",
@@ -61,7 +61,7 @@ _KNOWN = frozenset(values_of(Job("x", cpus=1, cpus_per_process=1), "x", 0))
 
 
 def advice(name: str) -> str | None:
-    """Advice in place of a variable that a task can't have; None for one that it has."""
+    """Advice for a variable that a task can't have; None if a task has it."""
     if name in _KNOWN:
         return None
     if name in _LIST:
@@ -76,5 +76,5 @@ def advice(name: str) -> str | None:
 
 
 def used(names: Iterable[str], values: dict[str, str]) -> dict[str, str]:
-    """The variables that a script reads, of those that a task can have."""
+    """The variables that a script reads and a task can have."""
     return {name: values[name] for name in sorted(names) if name in values}

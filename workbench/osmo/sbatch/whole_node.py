@@ -13,9 +13,10 @@ _LIST = "`physai osmo platforms` lists what a node has."
 
 
 def with_whole_nodes(job: Job, platform: Platform, report: Report) -> Job:
-    """The job with the amounts of a node where it asks for all of it.
+    """The job with the amounts of a whole node where it asks for a whole node.
 
-    A task that has all GPUs of a node, or all CPUs where there are none, shares it with no other task of that kind.
+    A task that has all GPUs of a node (all CPUs on a node without GPUs) shares the node with no other task of that
+    kind.
     """
     if job.is_exclusive:
         job = _exclusive(job, platform, report)

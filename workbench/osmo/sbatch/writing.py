@@ -19,7 +19,7 @@ _KEY = "contents"
 
 
 class _Written(Plain):
-    """Writes text of several lines as a block."""
+    """YAML writer that writes texts of several lines as blocks."""
 
 
 def _text(dumper: _Written, value: str) -> yaml.Node:
@@ -31,10 +31,10 @@ _Written.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]
 
 
 def text(workflow: Mapping[str, Any], source: str) -> str:
-    """A workflow as YAML, with the name of the script that it is from.
+    """A workflow as YAML, with a comment that names the script it was converted from.
 
-    Scripts are written as blocks here: libyaml writes one with a tab, or with a blank at the end of a line, as a single
-    quoted line. A block has every character as it is (YAML 1.1, 8.1.3 and 9.3.4).
+    Scripts are written as blocks here: libyaml writes a text with a tab, or with a blank at the end of a line, as a
+    single quoted line. A block has every character as it is (YAML 1.1, 8.1.3 and 9.3.4).
     """
     name = "".join(character for character in source if character.isprintable())
     marks: dict[str, str] = {}
@@ -50,7 +50,7 @@ def text(workflow: Mapping[str, Any], source: str) -> str:
 
 
 def _marked(value: Any, marks: dict[str, str]) -> Any:
-    """The value with a mark in place of each text that is written as a block."""
+    """The value with a mark in place of each text that is to be written as a block."""
     if isinstance(value, dict):
         found = cast("dict[str, Any]", value)
         return {key: _mark(key, item, marks) or _marked(item, marks) for key, item in found.items()}

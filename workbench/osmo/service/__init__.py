@@ -1,1 +1,1 @@
-"""The service's configuration: its sections, its pools, and what loading it finds."""
+"""The service's configuration: its sections, its pools, and the problems that loading it finds."""

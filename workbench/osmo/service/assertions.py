@@ -13,7 +13,7 @@ _NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT",
 
 
 class ResourceAssertion(BaseModel):
-    """A comparison of two rendered texts. The message is shown when it fails."""
+    """A comparison of two rendered texts, with the message that is shown if it fails."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True)
 
@@ -24,7 +24,9 @@ class ResourceAssertion(BaseModel):
 
     @property
     def is_about_nodes(self) -> bool:
-        """True where OSMO checks each node: the first token of an operand contains the name of a K8_ token."""
+        """True if OSMO checks the validation for each node: the first token of an operand contains the name of a K8_
+        token.
+        """
         for operand in (self.left_operand, self.right_operand):
             first = _TOKEN.search(operand)
             if first is not None and any(name in first[1] for name in _NODE_TOKENS):

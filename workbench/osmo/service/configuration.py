@@ -1,4 +1,4 @@
-"""The service's configuration as OSMO loads it, with the problems that loading hides."""
+"""The service's configuration as OSMO loads it, including problems that loading hides."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Configuration:
     _pools: dict[str, Pool] = field(default_factory=dict[str, Pool])
 
     def pool(self, name: str) -> Pool:
-        """A pool as read. Raises Refusal: OSMOUserError for an unknown one."""
+        """A pool as the service reads it. Raises Refusal: OSMOUserError for an unknown pool."""
         if name not in self._pools:
             found = a_map(self.data.get("pools")).get(name)
             if not isinstance(found, Mapping):
@@ -68,7 +68,7 @@ class Configuration:
         return [str(name) for name in a_map(self.data.get("pools"))]
 
     def scheduler(self, backend: str) -> BackendSchedulerSettings:
-        """A backend's scheduler. Raises Refusal."""
+        """A backend's scheduler settings. Raises Refusal."""
         found = a_map(self.data.get("backends")).get(backend)
         if not isinstance(found, Mapping):
             raise Refusal("OSMOError", f"backend '{backend}' does not exist")
@@ -88,8 +88,10 @@ class Configuration:
 
 
 def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration with the address of each bucket's credential that has none: that of the bucket, as the loader
-    fills it in (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints)."""
+    """The configuration with the bucket's address added to each bucket credential that has none.
+
+    The loader does the same (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints).
+    """
     section = a_map(config.get("dataset"))
     buckets = a_map(section.get("buckets"))
     if not buckets:
@@ -107,7 +109,9 @@ def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
-    """The errors that OSMO finds at load: wrong types in three sections, and sections that are not maps."""
+    """The errors that OSMO finds when it loads the configuration: wrong types in three sections, and sections that are
+    not maps.
+    """
     errors: list[LoadError] = []
     config = with_endpoints(config)
     for section, model in TYPED.items():
@@ -128,10 +132,10 @@ def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
 
 
 def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Configuration:
-    """The configuration as the service holds it (the content of its config.yaml, secrets filled in).
+    """The configuration as the service holds it, from the content of its config.yaml with secrets filled in.
 
-    Unknown names do not stop the service: the result lists them as `missing`. Raises Refusal where the service
-    would not start.
+    Unknown names do not stop the service: the result lists them as `missing`. Raises Refusal if the service would not
+    start.
     """
     errors = load_errors(config)
     if errors:

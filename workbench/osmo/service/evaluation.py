@@ -1,4 +1,4 @@
-"""Resource validations evaluated with a task's tokens."""
+"""Evaluation of resource validations with a task's tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
-    """The assertion's message if it fails. Raises Refusal where OSMO can't evaluate it."""
+    """The validation's message if it fails, else None. Raises Refusal if OSMO can't evaluate the validation."""
     left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
     # The message comes first: an unknown token in it fails even where the comparison holds.
     message = render(assertion.assert_message, tokens)
@@ -35,7 +35,10 @@ def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) 
 
 
 def _operand(text: str, tokens: Mapping[str, Any]) -> float | str:
-    """An operand's value: an amount in Ki, a number, or else text. A sign, `.5` and `1e3` make text of it."""
+    """An operand's value: an amount in Ki, a number, or else text.
+
+    With a sign, or in the forms `.5` and `1e3`, it counts as text.
+    """
     rendered = render(text, tokens)
     if units.AMOUNT.fullmatch(rendered) and rendered.endswith(tuple(units.POWERS)):
         return int(units.convert(rendered, "Ki"))

@@ -1,4 +1,4 @@
-"""Pools and platforms of the service's configuration, resolved as OSMO does when it loads and when it reads them."""
+"""Pools and platforms of the service's configuration, resolved as OSMO does it when it loads and reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Reference = Literal["pod_templates", "resource_validations", "group_templates"]
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that a pool or platform uses but that is not defined. OSMO ignores it, so a guard may be missing."""
+    """An undefined name that a pool or platform refers to. OSMO ignores it, so a safeguard may be missing."""
 
     path: str
     """Path of its use, as `pools.default.platforms.h100.resource_validations`."""
@@ -33,7 +33,7 @@ class Missing:
 
 
 class Toleration(BaseModel):
-    """A toleration as OSMO reads it. Without a key it makes the entire pool unreadable."""
+    """A toleration as OSMO reads it. A toleration without a key makes the entire pool unreadable."""
 
     key: str
     operator: str = "Equal"
@@ -42,7 +42,7 @@ class Toleration(BaseModel):
 
 
 class PoolResourceCountable(BaseModel):
-    """GPUs of a pool: -1 for no limit."""
+    """Limits on a pool's GPUs; -1 means no limit."""
 
     guarantee: int = -1
     maximum: int = -1
@@ -61,7 +61,7 @@ class TopologyKey(BaseModel):
 
 
 class Platform(BaseModel):
-    """A platform as read: unknown keys are ignored without a warning."""
+    """A platform as the service reads it: unknown keys are ignored without a warning."""
 
     description: str = ""
     host_network_allowed: bool = False
@@ -78,7 +78,7 @@ class Platform(BaseModel):
 
 
 class Pool(BaseModel):
-    """A pool as read: unknown keys are ignored without a warning."""
+    """A pool as the service reads it: unknown keys are ignored without a warning."""
 
     name: str = ""
     description: str = ""
@@ -116,9 +116,9 @@ class BackendNodeConditions(BaseModel):
 
 
 def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Missing]]:
-    """The pool with its templates merged and its validations collected, and the unknown names.
+    """The pool with its templates merged and its validations collected, and the names that are not defined.
 
-    Values that are not lists count as empty lists. Raises Refusal where a template can't be merged: OSMO does not catch
+    Values that are not lists count as empty lists. Raises Refusal if a template can't be merged: OSMO does not catch
     that, so the service does not start.
     """
     missing: list[Missing] = []
@@ -128,7 +128,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
     here = f"pools.{name}"
 
     def named(names: Sequence[Any], section: Reference, place: str) -> list[Any]:
-        """Copies of the values with these names."""
+        """Copies of the section's values with these names."""
         known = config.get(section, {})
         if known is None and names:
             raise crash(f"{section} is null, but '{names[0]}' is looked up in it")
@@ -163,7 +163,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
 
 
 def derived(template: Mapping[str, Any]) -> dict[str, Any]:
-    """Values from a platform's merged template: tolerations, labels (its nodeSelector), mounts of tasks."""
+    """Values derived from a platform's merged template: tolerations, labels (its nodeSelector), and mounts of tasks."""
     spec = template.get("spec", {})
     mounts = [
         path
@@ -181,7 +181,7 @@ def derived(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group templates, those of one kind and name merged."""
+    """Group templates; those of the same kind and name are merged."""
     merged: dict[tuple[Any, Any, Any], dict[str, Any]] = {}
     for template in templates:
         key = (template.get("apiVersion", ""), template.get("kind", ""), template.get("metadata", {}).get("name", ""))
@@ -206,12 +206,15 @@ def _with_lists(holder: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _joined(validations: Sequence[Any]) -> list[Any]:
-    """Lists one after the other; a map gives its keys, as iterating over it does."""
+    """Items of all lists, one list after the other; a map contributes its keys, as iterating over it does."""
     return [item for validation in validations for item in validation]
 
 
 def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
-    """The pool as the service reads it for a workflow. Raises Refusal: one wrong value makes all of it unreadable."""
+    """The pool as the service reads it for a workflow.
+
+    Raises Refusal: one wrong value makes the whole pool unreadable.
+    """
     try:
         pool = Pool.model_validate({**resolved, "name": name})
     except ValidationError as error:
@@ -221,7 +224,7 @@ def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
 
 
 def read_scheduler(backend: Mapping[str, Any]) -> BackendSchedulerSettings:
-    """A backend's scheduler as the service reads it. Raises Refusal."""
+    """A backend's scheduler settings as the service reads them. Raises Refusal."""
     try:
         BackendNodeConditions.model_validate(backend.get("node_conditions") or {})
         return BackendSchedulerSettings.model_validate(backend.get("scheduler_settings") or {})

@@ -1,4 +1,4 @@
-"""The service's configuration: the sections that OSMO 6.3.1 checks at load, `service`, `workflow` and `dataset`.
+"""Those sections of the service's configuration that OSMO 6.3.1 checks at load: `service`, `workflow` and `dataset`.
 
 An unknown key in them stops the service. Everything else is checked when it is read, see `pools`.
 """
@@ -16,7 +16,7 @@ from workbench.osmo.refusal import Refusal
 
 
 class Section(BaseModel):
-    """An unknown key is an error."""
+    """Base of the checked sections, in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -28,7 +28,7 @@ def _endpoint(value: str) -> str:
 
 
 class DefaultDataCredential(Section):
-    """Access by the identity in the Pod's environment (workload identity)."""
+    """Access to storage by the identity in the Pod's environment (workload identity)."""
 
     endpoint: Annotated[str, AfterValidator(_endpoint)]
     region: str | None = None
@@ -36,7 +36,7 @@ class DefaultDataCredential(Section):
 
 
 class StaticDataCredential(DefaultDataCredential):
-    """Access by a key."""
+    """Access to storage by a key."""
 
     access_key_id: str
     access_key: str
@@ -52,7 +52,7 @@ class RegistryCredential(Section):
 
 
 class OsmoImageConfig(Section):
-    """Images of OSMO's own containers in each pod."""
+    """Images of OSMO's own containers in each Pod."""
 
     init: str = ""
     client: str = ""
@@ -126,7 +126,7 @@ class PluginsConfig(Section):
 
 
 class WorkflowConfig(Section):
-    """Limits and images of all workflows. The chart's own values set some of them otherwise."""
+    """Limits and images for all workflows, with OSMO's defaults; the chart's values override some of them."""
 
     workflow_data: DataConfig = DataConfig()
     workflow_log: LogConfig = LogConfig()
@@ -161,7 +161,7 @@ class CliConfig(Section):
 
 
 class ServiceSection(Section):
-    """The service itself."""
+    """Settings of the service itself."""
 
     service_base_url: str = ""
     service_auth: dict[str, Any] | None = None
@@ -187,7 +187,7 @@ class DatasetConfig(Section):
     default_bucket: str = ""
 
     def bucket(self, name: str, *, writes: bool) -> BucketConfig:
-        """A bucket that may be read, or written. Raises Refusal."""
+        """A bucket that may be read, or with `writes`, written. Raises Refusal."""
         found = self.buckets.get(name)
         if found is None:
             known = ", ".join(self.buckets) or "none"

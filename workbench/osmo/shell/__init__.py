@@ -1,4 +1,4 @@
-"""Reads shell scripts: which commands they have, and what the shell replaces in their words. Nothing is run.
+"""Parser for shell scripts: their commands, and the expansions in their words. Nothing is run.
 
 >>> (command,) = commands("srun -n2 python 'a b' $X")
 >>> [word.value for word in command.words], command.words[-1].expansions[0].text

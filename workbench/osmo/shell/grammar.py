@@ -1,4 +1,4 @@
-"""The operators and reserved words of a shell, and what else stands between words."""
+"""The operators and reserved words of a shell, and other characters between words."""
 
 from __future__ import annotations
 

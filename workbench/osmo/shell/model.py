@@ -1,4 +1,4 @@
-"""The parts of a shell script: commands, their words, and what the shell replaces in a word."""
+"""The parts of a shell script: commands, their words, and the expansions in a word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 
 class Unreadable(Exception):
-    """Raised where the text is no complete script, or nested too deeply."""
+    """Error if the text is not a complete script, or is nested too deeply."""
 
     def __init__(self, problem: str, offset: int) -> None:
         super().__init__(problem)
@@ -30,7 +30,7 @@ class Expansion:
     """Expansions inside an operator, or in arithmetic."""
 
     def every(self) -> Iterator[Expansion]:
-        """This one, and those within it and its commands."""
+        """This expansion, and all expansions within it and within its commands."""
         yield self
         for each in self.inner:
             yield from each.every()
@@ -41,7 +41,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Word:
-    """One word as it is written, with the parts that are text and those that are replaced."""
+    """One word of a script, with its literal parts and its expansions."""
 
     raw: str
     start: int
@@ -51,12 +51,12 @@ class Word:
 
     @cached_property
     def value(self) -> str | None:
-        """The word without quotes; None where something in it is replaced."""
+        """The word without quotes; None if it contains an expansion."""
         return None if self.expansions else "".join(part for part in self.parts if isinstance(part, str))
 
     @cached_property
     def prefix(self) -> str:
-        """The text before what is replaced."""
+        """The literal text before the first expansion."""
         found: list[str] = []
         for part in self.parts:
             if not isinstance(part, str):
@@ -66,17 +66,19 @@ class Word:
 
     @cached_property
     def shown(self) -> str:
-        """The text, with a blank name in place of each expansion: a command in a quoted word can be read in it."""
+        """The word's text with a placeholder for each expansion, in which a command in a quoted word can
+        be recognized.
+        """
         return "".join(part if isinstance(part, str) else "_" for part in self.parts)
 
     @property
     def begins_replaced(self) -> bool:
-        """True where an expansion is at its start."""
+        """True if the word begins with an expansion."""
         return bool(self.expansions) and not self.prefix
 
     @property
     def second(self) -> str:
-        """The text behind the first part that is replaced."""
+        """The literal text after the first expansion."""
         index = next((number for number, part in enumerate(self.parts) if not isinstance(part, str)), len(self.parts))
         return "".join(part for part in self.parts[index + 1 : index + 3] if isinstance(part, str))
 
@@ -87,7 +89,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Assignment `NAME=word`, `NAME+=word`, or `NAME=(words)`."""
+    """An assignment: `NAME=word`, `NAME+=word`, or `NAME=(words)`."""
 
     name: str
     words: tuple[Word, ...]
@@ -101,7 +103,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Redirection:
-    """Redirection `> file`, or a here-document."""
+    """A redirection such as `> file`, or a here-document."""
 
     operator: str
     word: Word
@@ -113,7 +115,7 @@ class Redirection:
 
 @dataclass
 class Command:
-    """A simple command, or the head of a compound one."""
+    """A simple command, or the head of a compound command."""
 
     kind: Literal["simple", "for", "case", "test", "arithmetic", "end"]
     start: int
@@ -132,12 +134,12 @@ class Command:
 
     @cached_property
     def name(self) -> str:
-        """The program, without its folder; empty where it is not known, or there is none."""
+        """The command's program without its folder; empty if it is not known, or there is none."""
         found = self.words[0].value if self.words else None
         return (found or "").rpartition("/")[2]
 
     def expansions(self) -> Iterator[Expansion]:
-        """All that this shell replaces in it, not what is within those."""
+        """All expansions that this shell makes in the command, without those nested in other expansions."""
         for word in self.words:
             yield from word.expansions
         for assignment in self.assignments:

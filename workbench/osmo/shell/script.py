@@ -1,4 +1,4 @@
-"""Reads the commands of a shell script, with the operators between them and the compound commands around them."""
+"""Parser for the commands of a shell script, with the operators between them and the compound commands around them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.osmo.shell.words import Words
 
 @dataclass
 class _Open:
-    """A compound command that has not ended."""
+    """A compound command whose end has not been read yet."""
 
     closing: str
     in_function: bool
@@ -20,7 +20,7 @@ class _Open:
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a script in its order, those in substitutions within them. Raises `Unreadable`."""
+    """The commands of a script, in order; those in substitutions are within their command. Raises `Unreadable`."""
     return _Reader(text, 0, 0).read(closing=False)
 
 
@@ -89,7 +89,7 @@ class _Reader:
         self._texts.clear()
 
     def _following(self, command: Command, operator: str, delimiter: Word) -> None:
-        """The text up to a line that is its delimiter, or to the script's end."""
+        """Reads the text of a here-document, up to the line with its delimiter or the script's end."""
         blank = r"\t*" if operator.endswith("-") else ""
         name = "".join(part if isinstance(part, str) else part.text for part in delimiter.parts)
         end = re.compile(rf"^{blank}{re.escape(name)}$", re.MULTILINE).search(self.text, self.at)
@@ -143,7 +143,7 @@ class _Reader:
         self.found.append(command)
 
     def _pattern(self) -> None:
-        """A pattern of `case`, or its end."""
+        """Reads a pattern of `case`, or the end of the `case` command."""
         while self.text.startswith("\n", self.at):
             self.at += 1
             self._skip()
@@ -198,7 +198,7 @@ class _Reader:
         self._function_next = True
 
     def _loop(self, start: int, word: Word) -> None:
-        """`for NAME in words`, or `for ((…))`."""
+        """Reads the head of a loop: `for NAME in words`, or `for ((…))`."""
         self.at = self._behind(word.end)
         if self.text.startswith("((", self.at):
             self._parenthesis()
@@ -219,7 +219,7 @@ class _Reader:
         self._open("esac", expects_pattern=True)
 
     def _test(self, start: int) -> None:
-        """`[[ … ]]`, in which operators are words."""
+        """Reads a test `[[ … ]]`, in which operators are words."""
         found: list[Word] = []
         while True:
             self._skip()
@@ -236,7 +236,7 @@ class _Reader:
         self._add(Command("test", start, self.at, tuple(found)))
 
     def _rest(self, command: Command) -> None:
-        """Words, assignments and redirections up to an operator or the line's end."""
+        """Reads words, assignments and redirections up to an operator or the line's end."""
         words: list[Word] = []
         assignments: list[Assignment] = []
         text = self.text

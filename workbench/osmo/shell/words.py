@@ -1,4 +1,4 @@
-"""Reads words of a shell script: quotes, and what the shell replaces."""
+"""Parser for the words of a shell script: quotes and expansions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Inner = Callable[[str, int, int], tuple[list[Command], int]]
 
 
 class Words:
-    """Reads a script's words, each from an offset on."""
+    """Parser for single words of a script, each from an offset on."""
 
     def __init__(self, text: str, inner: Inner, depth: int) -> None:
         self.text, self._inner, self._depth = text, inner, depth
@@ -34,7 +34,7 @@ class Words:
             raise Unreadable(TOO_DEEP, 0)
 
     def word(self, start: int) -> Word:
-        """The word at an offset; a word without any character where none begins there."""
+        """The word at an offset; an empty word if none begins there."""
         text, at, parts = self.text, start, list[str | Expansion]()
         while at < len(text):
             character = text[at]
@@ -61,7 +61,7 @@ class Words:
         return Word(text[start:at], start, at, tuple(parts))
 
     def _pattern(self, at: int, parts: list[str | Expansion]) -> int:
-        """`@(a|b)`, of bash's extended patterns."""
+        """Reads a pattern `@(a|b)`, one of bash's extended patterns; returns the offset after it."""
         end = self.text.find(")", at)
         if end < 0:
             raise Unreadable("a parenthesis is not closed", at)
@@ -76,7 +76,7 @@ class Words:
         return end + 1
 
     def _double(self, at: int, parts: list[str | Expansion]) -> int:
-        """Reads a quoted text from behind the opening quote."""
+        """Reads a double-quoted text from after the opening quote; returns the offset after the closing one."""
         start, text = at, self.text
         parts.append("")
         while at < len(text):
@@ -95,7 +95,7 @@ class Words:
         raise Unreadable('a " is not closed', start - 1)
 
     def replaced(self, text: str) -> tuple[Expansion, ...]:
-        """Expansions in the text of a here-document."""
+        """The expansions in the text of a here-document."""
         inner, parts, at = Words(text, self._inner, self._depth + 1), list[str | Expansion](), 0
         while at < len(text):
             if plain := _TEXT.match(text, at):
@@ -107,8 +107,8 @@ class Words:
         return tuple(part for part in parts if isinstance(part, Expansion))
 
     def expansion(self, at: int, parts: list[str | Expansion], *, quoted: bool = False) -> int:
-        """Reads the expansion that begins with `$` or a backtick at an offset: appends it, and returns the offset
-        behind it.
+        """Reads the expansion at an offset, which begins with `$` or a backtick; appends it to `parts`, and returns the
+        offset after it.
         """
         self._depth += 1
         if self._depth > DEEPEST:
@@ -160,7 +160,7 @@ class Words:
         return end
 
     def _braced(self, at: int, parts: list[str | Expansion]) -> int:
-        """`${…}` from behind the brace."""
+        """Reads `${…}` from after the brace; appends the expansion, and returns the offset after it."""
         name = _BRACED.match(self.text, at)
         start = name.end() if name is not None else at
         found, end = self._until(start, _OPERAND, "}")
@@ -172,7 +172,7 @@ class Words:
         return end + 1
 
     def _until(self, at: int, plain: re.Pattern[str], closing: str) -> tuple[list[Expansion], int]:
-        """Expansions up to a closing character, and the offset of that."""
+        """The expansions up to a closing character, and the offset of that character."""
         start, text, parts = at, self.text, list[str | Expansion]()
         while at < len(text):
             character = text[at]
@@ -193,9 +193,10 @@ class Words:
         raise Unreadable(f"a {closing} is missing", start)
 
     def arithmetic(self, at: int) -> tuple[Expansion, int]:
-        """An expression up to `))`, and the offset behind them.
+        """The expression up to `))`, and the offset after it.
 
-        A command that begins with a group is written `$( (`: to try both would take a time that doubles with each.
+        A command that begins with a group must be written `$( (`: trying both meanings would double the time with each
+        nested pair.
         """
         start, text, depth, parts = at, self.text, 0, list[str | Expansion]()
         while at < len(text):

@@ -1,4 +1,4 @@
-"""A running workflow: its timeouts, the meaning of exit codes, and its status from that of its groups."""
+"""Lifecycle of a running workflow: its timeouts, the meaning of exit codes, and its status from those of its groups."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAIL
 
 
 def timeouts(given: TimeoutSpec, pool: Pool, config: WorkflowConfig) -> tuple[datetime.timedelta, datetime.timedelta]:
-    """Time limits of the workflow's run and wait: as given, else by the pool, else by the service; never above the
-    maximum.
+    """Time limits of the workflow's run and of its wait: the workflow's own, else the pool's, else the service's
+    defaults; never above the maximum.
 
     Zero means not set. Raises ValueError for an invalid duration in the configuration.
     """
@@ -52,10 +52,11 @@ def after_exit(
     retries: int,
     max_retries: int,
 ) -> str:
-    """A task's status after its exit code: the first action whose codes include it, the task's before the pool's.
+    """A task's status after its exit code: that of the first action whose codes include it; the task's actions come
+    before the pool's.
 
-    RESCHEDULE applies only while retries are left; OSMO's default is no retries. Raises Refusal for invalid codes or
-    actions, which OSMO does not check in a pool before.
+    RESCHEDULE applies only while retries are left; by default OSMO allows no retries. Raises Refusal for invalid codes
+    or actions, which OSMO does not check in a pool beforehand.
     """
     if exit_code is None:
         return status
@@ -84,7 +85,7 @@ def _holds(codes: str, exit_code: int) -> bool:
 
 
 def workflow_status(groups: Sequence[str]) -> str:
-    """A workflow's status, of those of its groups."""
+    """A workflow's status, from the statuses of its groups."""
     if any(not _is_over(status) for status in groups):
         return "RUNNING" if "RUNNING" in groups else "PENDING"
     for status in _FIRST:

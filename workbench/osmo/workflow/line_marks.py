@@ -1,4 +1,4 @@
-"""The template's line of each rendered line: marks at the template's line ends carry its number through Jinja."""
+"""Mapping from rendered lines to template lines: marks at the template's line ends carry line numbers through Jinja."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 
 class LineMarks(Extension):
-    """Puts a mark before each line end of a template's text; expressions and statements are left alone."""
+    """Jinja extension that puts a mark before each line end of a template's text; expressions and statements are left
+    alone.
+    """
 
     def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
         return self._marked(stream)
@@ -31,14 +33,14 @@ class LineMarks(Extension):
 
 
 def marking_environment() -> SandboxedEnvironment:
-    """OSMO's environment, with marks."""
+    """OSMO's Jinja environment, with line marks."""
     return SandboxedEnvironment(undefined=StrictUndefined, extensions=[LineMarks])
 
 
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
-    """Line in the file, from 0, of each line of `plain`, where the template starts at line `first`.
+    """For each line of `plain` its line in the file, from 0; the template starts at line `first`.
 
-    Where marks change the result (a filter over text), lines are assumed to correspond one to one.
+    If the marks change the result (through a filter on text), lines are assumed to correspond one to one.
     """
     count = plain.count("\n") + 1
     if _MARK.sub("", marked) != plain:

@@ -39,7 +39,7 @@ class Variables:
 
 @dataclass(frozen=True)
 class Section:
-    """A top-level section: its text, with the key, and the line of the file it starts on, from 0."""
+    """A top-level section of the file: its text, including the key, and its first line in the file, from 0."""
 
     text: str
     line: int
@@ -55,17 +55,19 @@ class Rendered:
 
 
 def is_templated(text: str) -> bool:
-    """True where OSMO's command line renders a file before it reads it; it does not recognize one with only `{% %}`."""
+    """True if OSMO's command line renders a file before it reads it; it does not recognize a template that only has `{%
+    %}`.
+    """
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
 
 def has_workflow(text: str) -> bool:
-    """True where the file has the section `workflow`, whatever else it has."""
+    """True if the file has a section `workflow`."""
     return any(start[1] == "workflow" for start in _SECTION.finditer(text))
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The file's top-level sections; text before the first is ignored.
+    """The file's top-level sections; text before the first section is ignored.
 
     Raises Refusal for an unknown key, a duplicate key, or a missing `workflow`.
     """
@@ -85,9 +87,9 @@ def sections(text: str) -> dict[str, Section]:
 
 
 def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
-    """Names that templates may use: default values, what the command line sets over them, and placeholders of `tokens`.
+    """Names that templates may use: default values, overrides from the command line, and placeholders for `tokens`.
 
-    Raises Refusal.
+    Raises Refusal for an invalid assignment or default.
     """
     values = _defaults(parts)
     pairs: list[tuple[str, Any]] = [(name, _number(value)) for name, value in map(_assignment, given.set)]
@@ -118,7 +120,7 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
 
 
 def stand_in(token: str) -> str:
-    """The placeholder name of a special token while Jinja renders."""
+    """The name that stands for a special token while Jinja renders."""
     return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
 
 
@@ -130,7 +132,10 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _number(text: str) -> int | float | str:
-    """A number as Python reads it (1_000, nan), everything else as text: `false` is text, and true in a condition."""
+    """A number as Python reads it (1_000, nan), or the text itself.
+
+    So `false` stays a text, which counts as true in a condition.
+    """
     for kind in (int, float):
         try:
             return kind(text)
@@ -155,13 +160,16 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
 
 
 def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
-    """A column of a template's line with placeholders, as one of the line in the file."""
+    """A column of the file's line, for a column of the template's line with placeholders."""
     before = line[: column - 1]
     return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
 
 
 def _with_stand_ins(text: str) -> tuple[str, list[str]]:
-    """The template with placeholders for special tokens, and the tokens. In linear time: tokens may never end."""
+    """The template with placeholders for special tokens, and the tokens.
+
+    Takes linear time, since a token may never end.
+    """
     parts = text.split("}")
     tokens: dict[str, None] = {}
     for index, part in enumerate(parts[:-2]):

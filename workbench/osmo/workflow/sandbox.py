@@ -1,4 +1,4 @@
-"""Jinja for a workflow file, in a process of its own: the file is not trusted, and a template may never end."""
+"""Rendering of a workflow file in a separate process: the file is not trusted, and a template may never end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.osmo.workflow.undefined import undefined
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits on rendering: seconds of CPU time, and bytes of memory beyond what the process already uses."""
+    """Limits on rendering: CPU time in seconds, and memory in bytes beyond what the process already uses."""
 
     seconds: float
     memory: int
@@ -31,7 +31,7 @@ OSMO = Limit(0.5, 100 * 1024 * 1024)
 
 
 def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str]:
-    """The text rendered, and once more with line marks. Raises Refusal."""
+    """The rendered text, and the rendered text with line marks. Raises Refusal."""
     if not any(sign in text for sign in ("{{", "{%", "{#")):
         plain = without_last_newline(text)
         lines = plain.split("\n")
@@ -72,7 +72,7 @@ def _too_long(limit: Limit) -> Refusal:
 
 
 def _refusal(error: Exception, limit: Limit) -> Refusal:
-    """Answer of OSMO to an error: it expects those of Jinja, of memory and of types, and crashes on others."""
+    """OSMO's answer to an error: it expects errors of Jinja, of memory and of types, and crashes on others."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, MemoryError):
@@ -86,7 +86,7 @@ def _refusal(error: Exception, limit: Limit) -> Refusal:
 
 
 def _marked(text: str, values: Mapping[str, Any], plain: str) -> str:
-    """The text with line marks; without them, where that fails, lines are less exact."""
+    """The rendered text with line marks; the plain text, whose lines are less exact, if rendering with marks fails."""
     try:
         return marking_environment().from_string(text).render(values)
     except Exception:

@@ -1,4 +1,4 @@
-"""The workflow file: its models, as OSMO 6.3.1 checks them. Version 2 is the only one; OSMO does not check it."""
+"""The models of the workflow file, as OSMO 6.3.1 checks it. The only version is 2, which OSMO does not check."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TopologyRequirement(Strict):
 
 
 class ResourceSpec(Texts):
-    """The resources of a task. Amounts without a unit are converted, others stay as written."""
+    """The resources of a task. Amounts without a unit are converted, others stay as they are written."""
 
     cpu: int | None = None
     storage: str | None = None
@@ -66,7 +66,7 @@ class ResourceSpec(Texts):
 
 
 def _texts(value: Any) -> Any:
-    """Scalars of a map as text; anything else stays, to be refused."""
+    """A map with scalar values converted to text; other values stay and are refused later."""
     if not isinstance(value, dict):
         return value
     items = cast("dict[Any, Any]", value).items()
@@ -74,7 +74,7 @@ def _texts(value: Any) -> Any:
 
 
 def _credentials(value: Any) -> Any:
-    """Folder or map of each credential, scalars as text."""
+    """A task's credentials, each mapped to a folder or to variables, with scalar values converted to text."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
@@ -126,7 +126,7 @@ def _some_command(command: list[str]) -> list[str]:
 
 
 class TaskSpec(Texts):
-    """One container to run."""
+    """A task, which runs one container."""
 
     name: NamePattern
     image: str
@@ -154,7 +154,9 @@ class TaskSpec(Texts):
     @field_validator("name", mode="before")
     @classmethod
     def _is_text(cls, name: Any) -> Any:
-        """Refuses a number as a name: OSMO changes the case of names, for which `.inf` and `.nan` are not text."""
+        """Refuses a number as a name: OSMO changes the case of names, and `.inf` and `.nan` are numbers rather than
+        text.
+        """
         if isinstance(name, float):
             raise crash(f"the name {name} is a number")
         return name
@@ -168,7 +170,7 @@ class TaskSpec(Texts):
 
 
 class TaskGroupSpec(Strict):
-    """Tasks that run at the same time. The group ends with its lead task."""
+    """Tasks that run at the same time. The group ends when its lead task ends."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True)
 
@@ -197,14 +199,14 @@ class TaskGroupSpec(Strict):
 
 
 class TimeoutSpec(Strict):
-    """Time limits of a workflow's wait and run; the pool has the defaults."""
+    """Time limits for a workflow's wait and run; the pool has the defaults."""
 
     exec_timeout: Span | None = None
     queue_timeout: Span | None = None
 
 
 class WorkflowSpec(Strict):
-    """A workflow: groups, or tasks of which each becomes a group."""
+    """A workflow: groups, or single tasks, each of which becomes a group."""
 
     name: NamePattern
     pool: str = ""
@@ -230,7 +232,7 @@ class WorkflowSpec(Strict):
 
     @property
     def all_names(self) -> list[str]:
-        """Names of tasks and groups, which share one space."""
+        """Names of all tasks and groups, which must be unique together."""
         grouped = [name for group in self.groups for name in (group.name, *(task.name for task in group.tasks))]
         return [*(task.name for task in self.tasks), *grouped]
 
@@ -240,14 +242,14 @@ class WorkflowSpec(Strict):
 
 
 class VersionedWorkflowSpec(Strict):
-    """The file, as far as OSMO keeps it."""
+    """The workflow file as far as OSMO keeps it."""
 
     version: int = 2
     workflow: WorkflowSpec
 
 
 def parse(document: Mapping[str, Any]) -> WorkflowSpec:
-    """The workflow in a document `{workflow: …}`. Raises Refusal with every place that is wrong."""
+    """The workflow in a document `{workflow: …}`. Raises Refusal, which lists every wrong value."""
     try:
         return VersionedWorkflowSpec.model_validate(document).workflow
     except ValidationError as error:
@@ -255,5 +257,5 @@ def parse(document: Mapping[str, Any]) -> WorkflowSpec:
 
 
 def upstream(item: Input) -> str | None:
-    """The task of this workflow that an input waits for."""
+    """The task of this workflow whose output an input needs; None for other inputs."""
     return item.task if isinstance(item, TaskInputOutput) and ":" not in item.task else None

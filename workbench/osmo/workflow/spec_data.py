@@ -1,4 +1,4 @@
-"""The workflow file's inputs, outputs, files and checkpoints. Classes have OSMO's names, which its errors show."""
+"""The workflow file's inputs, outputs, files and checkpoints. Classes have OSMO's names, which appear in its errors."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ NamePattern = Annotated[str, StringConstraints(pattern=NAME)]
 
 
 class Strict(BaseModel):
-    """An unknown key is an error."""
+    """Base of models in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Texts(BaseModel):
-    """An unknown key is an error; a number is converted to text."""
+    """Base of models in which an unknown key is an error and numbers are converted to text."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 
 class TaskInputOutput(Strict):
-    """The output folder of an earlier task: of this workflow, or `workflow-id:task`."""
+    """The output folder of an earlier task: of this workflow, or of another one as `workflow-id:task`."""
 
     task: Annotated[
         str,
@@ -79,7 +79,7 @@ class TaskInputOutput(Strict):
 
 
 class URLInputOutput(Strict):
-    """Data at an address, as s3://bucket/path."""
+    """Data at a URL, such as s3://bucket/path."""
 
     url: str
     regex: Regex = ""
@@ -118,14 +118,14 @@ Output = DatasetInputOutput | URLInputOutput | UpdateDatasetOutput
 
 
 def dataset_name(item: Input | Output) -> str | None:
-    """Name of the dataset that an input or output is; None for those of another kind."""
+    """Name of the dataset in an input or output; None for an input or output of another kind."""
     if isinstance(item, DatasetInputOutput):
         return item.dataset.name
     return item.update_dataset.name if isinstance(item, UpdateDatasetOutput) else None
 
 
 def name_dataset(item: Input | Output, name: str) -> None:
-    """Gives a dataset another name."""
+    """Changes the name of the dataset in an input or output."""
     if isinstance(item, DatasetInputOutput):
         item.dataset.name = name
     elif isinstance(item, UpdateDatasetOutput):
@@ -133,7 +133,7 @@ def name_dataset(item: Input | Output, name: str) -> None:
 
 
 class CheckpointSpec(Strict):
-    """A folder that is copied to an address while the task runs."""
+    """A folder that is copied to a URL while the task runs."""
 
     path: str
     url: Annotated[str, StringConstraints(pattern=STORAGE)]

@@ -1,4 +1,4 @@
-"""The steps of OSMO's submit for a workflow file, up to the objects of the cluster."""
+"""The steps that OSMO runs when a workflow file is submitted, up to the objects in the cluster."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Submission:
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
-    """The configuration's limits of rendering, as far as a check allows them."""
+    """The configuration's limits on rendering, capped at what a check allows."""
     limits = config.workflow.user_workflow_limits
     seconds, memory = limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit
     return sandbox.Limit(
@@ -45,9 +45,10 @@ def limit_of(config: Configuration) -> sandbox.Limit:
 def accepted(
     spec: WorkflowSpec, config: Configuration, pool: Pool, environment: Sequence[str] = (), priority: str = NORMAL
 ) -> list[TaskGroupSpec]:
-    """The steps after the schema: groups with resources, and with `environment` (NAME=value) set. Raises Refusal.
+    """The groups after OSMO's steps that follow the schema: with resources, and with `environment` (NAME=value) set.
+    Raises Refusal.
 
-    What only a service with its database knows is left out: its datasets, credentials and nodes.
+    Checks that need the service's database are left out: those of datasets, credentials and nodes.
     """
     copied = spec.model_copy(deep=True)
     _set_environment(copied, environment)
@@ -61,9 +62,9 @@ def accepted(
 
 
 def _name_buckets(spec: WorkflowSpec, config: Configuration) -> None:
-    """Puts the default bucket before datasets that name none, also in the workflow that is stored.
+    """Adds the default bucket to datasets that name none, also in the workflow that is stored.
 
-    A user's own default, in their profile, is unknown (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py,
+    A user's own default, in their profile, is not known (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py,
     update_dataset_buckets).
     """
     for task in spec.all_tasks:
@@ -90,7 +91,7 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
 
 
 def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
-    """All groups, each task with its resources and their platform. Raises Refusal."""
+    """All groups; each task has its resources and their platform. Raises Refusal."""
     try:
         own = [TaskGroupSpec(name=f"{task.name}-group", tasks=[task]) for task in spec.tasks]
         groups = [*spec.groups, *own]

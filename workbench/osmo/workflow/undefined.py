@@ -1,4 +1,4 @@
-"""The names that a template reads and nothing defines: all of them, where a rendering ends at the first."""
+"""Search for all undefined names in a template, where rendering would end at the first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 50
 
 
 class _Recorded(ChainableUndefined):
-    """A name that nothing defines, and that goes on as a text."""
+    """Undefined name that is recorded, and then treated as a text."""
 
     _names: ClassVar[set[str]]
     """The names that were read."""
@@ -84,10 +84,10 @@ class _Recorded(ChainableUndefined):
 
 
 def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
-    """The names, in the order of the lines on which they are first. Empty where the first error is about no name.
+    """The undefined names of a template, each with its first line; empty if the first error is about something else.
 
-    Each undefined name is rendered as a text, which is what most are: a name that only another value of it would reach
-    is not found.
+    Each undefined name is rendered as a text, since most are texts. A name that is only reached for another value of an
+    undefined name is not found.
     """
     found: set[str] = set()
 
@@ -112,7 +112,7 @@ def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _guarded(tree: nodes.Template) -> set[str]:
-    """Names that the template reads only where they are defined, or with a default."""
+    """Names that the template reads only if they are defined, or with a default."""
     tests = [test.node for test in tree.find_all(nodes.Test) if test.name in ("defined", "undefined")]
     tests += [each.node for each in tree.find_all(nodes.Filter) if each.name in ("default", "d") and each.node]
     return {each.name for each in tests if isinstance(each, nodes.Name)}

@@ -1,4 +1,4 @@
-"""Checks of the service on a workflow before it is stored: names, quota, resources, privileges, data, credentials."""
+"""Checks by the service before it stores a workflow: names, quota, resources, privileges, data, credentials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.osmo.workflow.spec_data import URLInputOutput, dataset_name
 def validate(
     name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
 ) -> None:
-    """Checks of the service before it stores a workflow, without those that need its database. Raises Refusal."""
+    """Runs the service's checks before it stores a workflow, without those that need its database. Raises Refusal."""
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):
         if len(item) > longest:
@@ -51,7 +51,7 @@ def _check_guarantee(groups: Sequence[TaskGroupSpec], pool: Pool) -> None:
 
 
 def check_resources(task: TaskSpec, pool: Pool) -> None:
-    """A task's resources against its platform's validations, less those about nodes. Raises Refusal."""
+    """Checks a task's resources against its platform's validations, without those about nodes. Raises Refusal."""
     name = task.resources.platform or ""
     if name not in pool.platforms:
         known = ", ".join(pool.platforms)
@@ -65,8 +65,9 @@ def check_resources(task: TaskSpec, pool: Pool) -> None:
 
 
 def check_privileges(task: TaskSpec, pool: Pool) -> None:
-    """Checks that the platform allows the task's privileges: privileged, host network, folders of the node. Raises
-    Refusal.
+    """Checks that the platform allows the task's privileges: privileged, host network, folders of the node.
+
+    Raises Refusal.
     """
     name = task.resources.platform or ""
     platform = pool.platforms[name]
@@ -91,7 +92,7 @@ def _check_addresses(task: TaskSpec) -> None:
 
 
 def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
-    """The buckets of datasets, whose names are complete."""
+    """Checks the buckets of a task's datasets, whose names already include the bucket. Raises Refusal."""
     for writes, items in ((False, task.inputs), (True, task.outputs)):
         for item in items:
             if (name := dataset_name(item)) is not None:
@@ -102,7 +103,7 @@ def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
 
 
 def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
-    """Check for values that PostgreSQL does not store in type jsonb. Raises Refusal."""
+    """Checks for values that PostgreSQL cannot store in the type jsonb. Raises Refusal."""
     for task in (task for group in groups for task in group.tasks):
         if "\\u0000" in task.model_dump_json():
             raise Refusal(
@@ -111,7 +112,10 @@ def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
 
 
 def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:
-    """All tasks with requirements use the same keys, and the pool has them. Raises Refusal."""
+    """Checks that all tasks with topology requirements use the same keys, and that the pool has these keys.
+
+    Raises Refusal.
+    """
     used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
     if len(used) > 1:
         different = " and ".join(", ".join(keys) for keys in sorted(used))

@@ -1,5 +1,6 @@
-"""Resources that comply with a rule and resources that violate it, for each rule. The tests run them, the reference
-shows them.
+"""Examples for each rule of resources that comply with it and resources that violate it.
+
+The tests run them, the reference shows them.
 """
 
 from __future__ import annotations

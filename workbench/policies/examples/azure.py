@@ -1,4 +1,4 @@
-"""Examples of the rules on access to the cluster, its network, and permissions."""
+"""Examples for the rules on access to the cluster, its network, and permissions."""
 
 from __future__ import annotations
 

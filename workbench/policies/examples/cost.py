@@ -1,4 +1,4 @@
-"""Examples of the rules that limit the cost of development."""
+"""Examples for the rules that limit the cost of development."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of the rules on logins of data services, and on protection of their data."""
+"""Examples for the rules on logins of data services, and on protection of their data."""
 
 from __future__ import annotations
 

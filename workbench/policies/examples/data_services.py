@@ -1,4 +1,4 @@
-"""Examples of the rules on data services, and on identities that access them."""
+"""Examples for the rules on data services, and on identities that access them."""
 
 from __future__ import annotations
 

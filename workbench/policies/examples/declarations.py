@@ -1,4 +1,4 @@
-"""Examples of the rules on how resources are declared."""
+"""Examples for the rules on how resources are declared."""
 
 from __future__ import annotations
 

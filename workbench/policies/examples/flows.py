@@ -1,4 +1,4 @@
-"""Examples of the rules on flows through several resources."""
+"""Examples for the rules on flows through several resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of the rules on the ways into OSMO's control plane."""
+"""Examples for the rules on access to OSMO's control plane."""
 
 from __future__ import annotations
 

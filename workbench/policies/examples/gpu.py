@@ -1,4 +1,4 @@
-"""Examples of the rules on GPU pools."""
+"""Examples for the rules on GPU pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of the rules on where images come from."""
+"""Examples for the rules on where images come from."""
 
 from __future__ import annotations
 

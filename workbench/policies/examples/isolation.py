@@ -1,4 +1,4 @@
-"""Examples of the rules on connections of Pods, and on Pods that the API server refuses."""
+"""Examples for the rules on connections of Pods, and on Pods that the API server refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of rules, and the parts that they share."""
+"""Classes for examples of rules, and the parts that examples share."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 
 @dataclass(frozen=True)
 class Example:
-    """Inputs and options of a resource of `type`, and what to change in them to violate the rule.
+    """A resource that complies with a rule, and the changes that make it violate the rule.
 
-    None as a changed value removes it. `others` are the rest of the stack, `bad_others` the rest of a stack that
-    violates the rule.
+    In `bad`, None removes a value. `others` are the other resources of the stack; `bad_others`, if set, replace them in
+    the stack that violates the rule.
     """
 
     type: str
@@ -48,7 +48,7 @@ class Example:
         return Stack(self.environment, (resource, PROTECTED_CLUSTER, *others), self.secrets, self.region)
 
     def shown(self, *, broken: bool) -> dict[str, Any]:
-        """The resource's inputs."""
+        """The example resource's inputs, without those that are None."""
         inputs = {**self.inputs, **(self.bad if broken else {})}
         return {key: value for key, value in inputs.items() if value is not None}
 

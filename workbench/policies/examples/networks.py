@@ -1,4 +1,4 @@
-"""Examples of the rules on private networks."""
+"""Examples for the rules on private networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of the rules on AKS node pools."""
+"""Examples for the rules on AKS node pools."""
 
 from __future__ import annotations
 

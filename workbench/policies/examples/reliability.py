@@ -1,4 +1,4 @@
-"""Examples of the rules on zones, upgrades and maintenance."""
+"""Examples for the rules on zones, upgrades and maintenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of the rules on secrets in the cluster, and on identities."""
+"""Examples for the rules on secrets in the cluster, and on identities."""
 
 from __future__ import annotations
 

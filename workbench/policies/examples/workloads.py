@@ -1,4 +1,4 @@
-"""Examples of the rules on workloads."""
+"""Examples for the rules on workloads."""
 
 from __future__ import annotations
 

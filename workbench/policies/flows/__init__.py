@@ -1,10 +1,11 @@
-"""Connections between parties, over every hop on the way: NetworkPolicies, security groups, routes, names, firewalls of
-services.
+"""Judgement of connections between parties over every hop on the way: NetworkPolicies, security groups, routes, names,
+firewalls of services.
 
-`declared.yaml` has the flows: what has to be open, what has to be closed, and what is open although it should not be,
-with what protects it instead. `judge(stack)` says of each that the stack has whether it is open, and which resource
-decides that. `world.py` reads the resources once, `paths.py` finds the ends of a flow, and a way is a tuple of hops,
-each a `Verdict`. To add a hop: a module that answers it, and its place in `hops.py` or `service_ways.py`.
+`declared.yaml` has the flows: those that have to be open, those that have to be closed, and those that are open
+although they should not be, with what protects them instead. `judge(stack)` says for each flow of the stack whether it
+is open, and which resource decides that. `world.py` reads the resources once, `paths.py` finds the ends of a flow, and
+a way is a tuple of hops, each with a `Verdict`. To add a hop, write a module that judges it, and call it from `hops.py`
+or `service_ways.py`.
 """
 
 from __future__ import annotations

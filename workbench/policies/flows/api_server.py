@@ -1,8 +1,8 @@
 """Access of nodes and of others to the cluster's API server.
 
-A public one accepts authorized ranges only, where there are any, and these need the address with which nodes leave (AKS
-docs, api-server-authorized-ip-ranges). A private one has its name in a private zone, which AKS creates and links for
-`system` (AKS docs, private-clusters).
+A public API server accepts only authorized ranges, if there are any, and these must include the address with which
+nodes leave the network (AKS docs, api-server-authorized-ip-ranges). A private one has its name in a private zone, which
+AKS creates and links for `system` (AKS docs, private-clusters).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class ApiServer:
     """True where nodes reach it at an address of the network."""
 
     def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
-        """Verdict whether it accepts nodes, or its name leads them to it."""
+        """Verdict whether the API server accepts the nodes; for a private one, whether its name leads the
+        nodes to it.
+        """
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if self.is_private:
             zone = access.get("privateDNSZone")
@@ -52,7 +54,7 @@ class ApiServer:
         return Verdict(False, f"authorized ranges of {self.cluster.name}, without the nodes' address", self.cluster)
 
     def lets_in_anybody(self) -> Verdict:
-        """Verdict whether addresses all over the internet reach it."""
+        """Verdict whether any address on the internet can reach the API server."""
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if known(access.get("enablePrivateCluster")) is True:
             return Verdict(False, f"no public address of {self.cluster.name}", self.cluster)
@@ -62,7 +64,7 @@ class ApiServer:
 
 
 def api_server(resources: Sequence[Resource]) -> ApiServer | None:
-    """API server of the stack's cluster; None where the cluster is not the stack's."""
+    """The API server of the stack's cluster; None if the stack does not create the cluster."""
     for cluster in of_type(resources, CLUSTER):
         access = known_map(cluster.inputs.get("apiServerAccessProfile"))
         inside = (known(access.get(key)) is True for key in ("enablePrivateCluster", "enableVnetIntegration"))

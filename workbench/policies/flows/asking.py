@@ -1,4 +1,4 @@
-"""One question about a stack: whether FROM reaches TO, also where no flow between them is declared."""
+"""Answer to one question about a stack: whether FROM reaches TO, even if no flow between them is declared."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
 
 
 class Unasked(Exception):
-    """Raised where the question has no answer; the text says why, and what to ask instead."""
+    """Error if the question has no answer; the text says why, and what to ask instead."""
 
 
 def ask(world: World, source: str, target: str, ports: Sequence[int] = (), protocol: str = "TCP") -> list[Judgement]:
-    """The declared flows between two ends; with `ports`, or where none is declared, the question alone.
+    """The judgements of the declared flows between two ends; with `ports`, or if none is declared, of the asked
+    connections.
 
     Raises:
-        Unasked: an end is not known, or the stack has it not, or a port has to be named.
+        Unasked: an end is not known, the stack does not have it, or a port must be given.
     """
     _known(source, SOURCES, "FROM")
     _known(target, TARGETS, "TO")
@@ -84,7 +85,7 @@ def _absent(world: World, source: str, target: str) -> str:
 
 
 def grouped(judged: Sequence[Judgement]) -> list[tuple[Judgement, list[int]]]:
-    """Judgements that differ in their port alone, once, with all ports."""
+    """Judgements that differ only in their port, merged, each with all its ports."""
     found: dict[tuple[object, ...], tuple[Judgement, list[int]]] = {}
     for each in judged:
         verdict = each.way.verdict

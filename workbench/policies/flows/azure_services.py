@@ -1,4 +1,4 @@
-"""Azure's services with data: where each is reached, and whom it lets in."""
+"""Azure's data services: the addresses at which each is reached, and the callers that it admits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Service:
     """True where its private endpoint is that of a private link scope of another stack."""
 
     def lets_in_nodes(self) -> Verdict:
-        """Verdict whether the public endpoint accepts packets from the nodes."""
+        """Verdict whether the service's public endpoint accepts packets from the nodes."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -79,7 +79,7 @@ class Service:
         return Verdict(False, f"firewall of {self.name}, which has no rule for the nodes", self.resource)
 
     def lets_in_anybody(self) -> Verdict:
-        """Verdict whether the public endpoint accepts addresses all over the internet."""
+        """Verdict whether the service's public endpoint accepts any address on the internet."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -121,7 +121,9 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
 
 
 def _leads_to(endpoint: Resource, *services: Resource) -> bool:
-    """True for an endpoint of one of these services: a private link scope stands for the resources in it."""
+    """True if a private endpoint leads to one of these services; a private link scope stands for the
+    resources in it.
+    """
     return any(each.urn in endpoint.options.depends_on for each in services)
 
 

@@ -1,4 +1,4 @@
-"""Services of type LoadBalancer of a stack: declared ones, and OSMO's gateway, which its chart makes.
+"""Services of type LoadBalancer in a stack: declared ones, and OSMO's gateway, which the chart creates.
 
 Annotations: cloud-provider-azure docs, topics/loadbalancer; AKS docs, internal-lb and load-balancer-standard.
 """
@@ -24,7 +24,7 @@ HTTP, HTTPS = 80, 443
 
 @dataclass(frozen=True)
 class Balancer:
-    """Load balancer of a Service. `ports` are those that clients use."""
+    """Load balancer of a Service. `ports`: the ports that clients use."""
 
     resource: Resource
     name: str
@@ -53,8 +53,11 @@ def _declared(resources: Sequence[Resource]) -> Iterator[Balancer]:
 
 
 def _gateways(resources: Sequence[Resource]) -> Iterator[Balancer]:
-    """The chart sets the type LoadBalancer unless told otherwise, and offers annotations but no source ranges
-    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Its port 80 has the same listener."""
+    """Load balancers of OSMO's gateway.
+
+    The chart sets the type LoadBalancer by default, and has values for annotations but not for source ranges
+    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Port 80 has the same listener.
+    """
     for each in resources:
         envoy = gateway_section(each)[1] if each.type == RELEASE else {}
         service = known_map(envoy.get("service"))

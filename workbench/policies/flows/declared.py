@@ -1,4 +1,4 @@
-"""The flows of `declared.yaml`, typed."""
+"""The flows of `declared.yaml`, as typed objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Hops of a connection: NetworkPolicies, security groups, routes to the internet, the API server's ranges."""
+"""Hops of a connection: NetworkPolicies, security groups, routes to the internet, the API server's
+authorized ranges.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,15 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """The verdict that decides: a flow that has to be open is open for all, and one that has to be closed for none."""
+    """The deciding hops among several ways: the worst way for a flow that has to be open, since every way must be open;
+    the best way for one that has to be closed, since none may be open.
+    """
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)
 
 
 def by_policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Hops:
-    """Verdict of NetworkPolicies; nothing where neither end is a Pod."""
+    """Hops with the verdict of NetworkPolicies; empty if neither end is a Pod."""
     ends = list(dict.fromkeys(each.namespace for each in (source, target) if isinstance(each, Pod)))
     if not ends:
         return ()
@@ -46,15 +50,15 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """Hops by the subnets of nodes: a flow that has to be open is open in all of them, one that has to be closed in
-    none.
+    """The deciding hops over all subnets of nodes: a flow that has to be open must be open in all of them, one that has
+    to be closed in none.
     """
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 
 
 def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """Verdict of security groups, which nodes and Pods of one subnet pass, too."""
+    """Hops with the verdict of security groups, which also apply to nodes and Pods in the same subnet."""
 
     def range_of(party: Party, subnet: Subnet) -> IPv4Network:
         return world.pod_range if isinstance(party, Pod) and world.pod_range is not None else subnet.cidr
@@ -71,7 +75,10 @@ def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: in
 
 
 def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = None) -> Hops:
-    """Hops from nodes to a public address, or to one of the platform. Packets of Pods have their node's address."""
+    """Hops from nodes to a public address, or to an address of the platform.
+
+    Packets of Pods have their node's address.
+    """
     if target.text in PLATFORM:
         return of_nodes(
             world,

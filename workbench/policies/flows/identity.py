@@ -1,4 +1,6 @@
-"""The resource that another one names: by the id, or by the dependency in a preview, which does not know the id."""
+"""Search for the resource that another one refers to: by its id, or in a preview, in which ids are not known, by the
+dependency.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from workbench.policies.model import Resource, known, known_map
 
 
 def id_of(reference: Any) -> str | None:
-    """The id in a reference such as `{id: …}`, or one that stands alone; None where it is not known yet."""
+    """The id in a reference such as `{id: …}`, or in a plain text; None if it is not known yet."""
     value = known(reference)
     return str(found) if (found := known(known_map(value).get("id") if isinstance(value, dict) else value)) else None
 
 
 def named(reference: Any, source: Resource, among: Iterable[Resource], key: str) -> Resource | None:
-    """The resource that a property of `source` refers to; None for one of another stack.
+    """The resource that a property of `source` refers to; None if it belongs to another stack.
 
     Args:
-        key: the property with the name that the id ends with, such as `natGatewayName`.
+        key: The property with the resource's own name, with which the id ends, such as `natGatewayName`.
     """
     identifier = id_of(reference)
     for each in among:
@@ -33,7 +35,7 @@ def named(reference: Any, source: Resource, among: Iterable[Resource], key: str)
 
 
 def last_part(reference: Any) -> str:
-    """The name at the end of an id, for people."""
+    """The name at the end of an id, for messages."""
     return (id_of(reference) or "").rpartition("/")[2] or "one that is not known yet"
 
 

@@ -1,7 +1,8 @@
-"""Registries that a stack's charts pull from: by themselves, or through the stack's own registry, which caches others.
+"""Registries that a stack's images come from: directly, or through the stack's own registry, which caches others.
 
-Where an admission policy names every image anew in the stack's registry, an image is pulled if a cache rule has its
-host (Azure docs, container-registry artifact-cache-overview), or if somebody imported it, which no resource shows.
+If an admission policy rewrites every image to the stack's registry, an image can be pulled if a cache rule covers its
+registry (Azure docs, container-registry artifact-cache-overview), or if somebody has imported it, which no resource
+shows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ TARGET = "images"
 
 
 def pulled(resources: Sequence[Resource]) -> dict[str, list[str]]:
-    """The images of the stack's charts by their registry. Those that depend on a value of the chart are left out."""
+    """The images of the stack's charts, by registry. Images that depend on a value of the chart are left out."""
     found: dict[str, list[str]] = {}
     for release in of_type(resources, RELEASE):
         for image in images_of(_chart(release)):
@@ -29,13 +30,13 @@ def pulled(resources: Sequence[Resource]) -> dict[str, list[str]]:
 
 
 def _chart(release: Resource) -> str:
-    """The chart's name, from a name, a registry's address, or the file of an archive."""
+    """The chart's name, from a name, a registry's address, or an archive's file name."""
     last = str(known(release.inputs.get("chart"), "")).rpartition("/")[2]
     return next((name for name in chart_images() if last == name or last.startswith((f"{name}-v", f"{name}-1"))), last)
 
 
 def renaming(resources: Sequence[Resource]) -> Resource | None:
-    """The policy that makes Pods pull from the stack's registry only; None in a stack without it."""
+    """The admission policy that makes Pods pull only from the stack's registry; None if the stack has none."""
     for each in of_type(resources, POLICY):
         if known(known_map(each.inputs.get("metadata")).get("name")) == POLICY_NAME:
             return each
@@ -43,7 +44,7 @@ def renaming(resources: Sequence[Resource]) -> Resource | None:
 
 
 def has(host: str, images: Sequence[str], resources: Sequence[Resource]) -> Verdict:
-    """Verdict whether the stack's registry has the images of another one."""
+    """Verdict whether the stack's registry provides these images of another registry."""
     for rule in of_type(resources, CACHE_RULE):
         if str(known(rule.inputs.get("sourceRepository"), "")).partition("/")[0] == host:
             return Verdict(True, f"cache rule {known(rule.inputs.get('cacheRuleName'), rule.name)}", rule)

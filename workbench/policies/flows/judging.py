@@ -13,21 +13,21 @@ from workbench.policies.model import Resource, Stack
 
 @dataclass(frozen=True)
 class Judgement:
-    """One connection of a flow: to one port of one target."""
+    """Judgement of one connection of a flow: to one port of one target."""
 
     flow: Flow
     way: Way
 
     @property
     def holds(self) -> bool:
-        """True for a flow that is as it has to be, or not known yet."""
+        """True if the flow is in the state that it has to be in, or its state is not known yet."""
         if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
             return True
         return self.way.verdict.open is (self.flow.must is Required.OPEN)
 
     @property
     def resource(self) -> Resource | None:
-        """The one that decides it, or else the target."""
+        """The resource that decides the flow's state, or else the target."""
         return self.way.verdict.resource or self.way.resource
 
     def __str__(self) -> str:
@@ -37,15 +37,15 @@ class Judgement:
 
 
 def state_of(judged: Judgement) -> str:
-    """`open`, `closed` or `unknown`."""
+    """State of a connection: `open`, `closed` or `unknown`."""
     return {True: "open", False: "closed", None: "unknown"}[judged.way.verdict.open]
 
 
 def judge_world(world: World) -> list[Judgement]:
-    """Every connection of every flow, in the order of `declared.yaml`."""
+    """Judgements of every connection of every flow, in the order of `declared.yaml`."""
     return [Judgement(flow, way) for flow in FLOWS for way in ways(world, flow)]
 
 
 def judge(stack: Stack) -> list[Judgement]:
-    """Every connection of every flow that the stack has, in the order of `declared.yaml`."""
+    """Judgements of every connection of every flow that the stack has, in the order of `declared.yaml`."""
     return judge_world(read(stack.resources))

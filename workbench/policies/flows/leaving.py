@@ -1,7 +1,8 @@
-"""The way of a node's packets out of its subnet: routes, and what gives them a public address.
+"""The way of a node's packets out of its subnet: routes, and the resource that gives them a public address.
 
-A route of the subnet's table wins over a NAT gateway, the longest prefix over others (Azure docs, nat-overview and
-virtual-networks-udr-overview). What AKS itself sets up is its cluster's outbound type (AKS docs, egress-outboundtype).
+A route in the subnet's table takes precedence over a NAT gateway, and the longest prefix over others (Azure docs,
+nat-overview and virtual-networks-udr-overview). What AKS itself sets up follows from the cluster's outbound type (AKS
+docs, egress-outboundtype).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 
 def leaves(subnet: Resource, resources: Sequence[Resource], outbound: str | None, target: IPv4Network) -> Verdict:
-    """Verdict whether a packet to a public address finds its way out.
+    """Verdict whether a packet to a public address finds its way out of the subnet.
 
     Args:
-        outbound: the cluster's outbound type; None where it is not known.
-        target: the address; the whole internet for any.
+        outbound: The cluster's outbound type; None if it is not known.
+        target: The address, or the whole internet for any address.
     """
     route = _route(subnet, resources, target)
     if route is not None:
@@ -56,7 +57,7 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 
 
 def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network) -> Verdict | None:
-    """Verdict of the subnet's route table about the address; None where it has no route for it."""
+    """Verdict by the subnet's route table on the address; None if the table has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None
@@ -87,8 +88,9 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict
 
 
 def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
-    """True where prefixes contain the target. Two halves stand for the whole, as VPN gateways and firewalls announce
-    them.
+    """True if a route's prefix contains the target.
+
+    A prefix for half the internet counts as the whole, since VPN gateways and firewalls announce the two halves.
     """
     return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
 

@@ -1,4 +1,4 @@
-"""Scraped Pods and ports: those of the PodMonitors that a stack declares."""
+"""Pods and ports that are scraped, by the PodMonitors that a stack declares."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Resolution of the name of a service with a private endpoint to that endpoint.
+"""Resolution of a service's name to its private endpoint.
 
-A zone group writes the endpoint's address into private zones, and only networks with a link to a zone see what is in it
-(Azure docs, private-endpoint-dns). Names are resolved by the network's DNS servers: those of a hub see what the hub's
-network is linked to.
+A zone group writes the endpoint's address into private zones, whose records only networks with a link to the zone can
+resolve (Azure docs, private-endpoint-dns). The network's DNS servers resolve names: servers in a hub see the zones that
+the hub's network is linked to.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _is_of(group: Resource, endpoint: Resource) -> bool:
 
 
 def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) -> Verdict:
-    """Verdict whether the nodes resolve names of a zone that `source` names."""
+    """Verdict whether the nodes resolve the names in a zone that `source` refers to."""
     zones = of_type(resources, ZONE)
     identifier = id_of(zone_id)
     if identifier is None:
@@ -55,7 +55,9 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
 
 
 def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Verdict, ...]:
-    """Verdict whether clients resolve the name of OSMO's gateway, where the stack keeps it in a private zone."""
+    """Verdict whether clients resolve the name of OSMO's gateway; empty unless the stack keeps that name in a private
+    zone.
+    """
     records = of_type(resources, RECORD) if balancer.type == RELEASE else []
     zones = of_type(resources, ZONE)
     found: list[Verdict] = []
@@ -94,7 +96,7 @@ def _leads(link: Resource, network: Resource) -> bool:
 
 
 def _foreign_servers(network: Resource) -> list[str]:
-    """DNS servers outside of the network itself; none where it has Azure's, or a resolver in it."""
+    """DNS servers outside of the network itself; empty if the network uses Azure's DNS, or a resolver inside it."""
     servers = [str(each) for each in known_list(known_map(network.inputs.get("dhcpOptions")).get("dnsServers"))]
     spaces = known_list(known_map(network.inputs.get("addressSpace")).get("addressPrefixes"))
     return [each for each in servers if not any(IPv4Address(each) in IPv4Network(str(space)) for space in spaces)]

@@ -1,12 +1,14 @@
-"""Connections under NetworkPolicies, as Kubernetes defines them and the cluster's network plugin enforces them.
+"""Judgement of connections by NetworkPolicies, as Kubernetes defines them and the cluster's network plugin enforces
+them.
 
-Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy of a direction selects is open in
-it; policies add up; what a Pod sends must be allowed for it and, where the receiver is a Pod, for that.
+Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy selects in a direction is open in
+that direction; policies add up; a connection must be allowed for its sender and, if the receiver is a Pod, for the
+receiver.
 
-The plugins differ in `ipBlock`. Cilium's matches addresses outside of the cluster only, neither Pods nor nodes (AKS
-docs, azure-cni-powered-by-cilium) nor an API server that it knows (cilium/cilium#20550). That one outside of the
-cluster matches none either is assumed: the stricter case. Azure's network policy manager and Calico match every
-address, also of Pods and nodes (AKS docs, migrate-from-npm-to-cilium-network-policy).
+The plugins differ in `ipBlock`. Cilium's matches only addresses outside of the cluster, neither Pods nor nodes (AKS
+docs, azure-cni-powered-by-cilium) nor an API server that it knows (cilium/cilium#20550). That it does not match an API
+server outside of the cluster either is assumed, as the stricter case. Azure's network policy manager and Calico match
+every address, including those of Pods and nodes (AKS docs, migrate-from-npm-to-cilium-network-policy).
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ PRIVATE_RANGE = IPv4Network("10.0.0.0/8")
 
 @dataclass(frozen=True)
 class Ground:
-    """The cluster under the policies: what enforces them, and the addresses that matter to plugins that match them."""
+    """The cluster's network: the plugin that enforces policies, and the addresses that matter to plugins that match
+    addresses.
+    """
 
     engine: Engine = Engine.CILIUM
     pods: IPv4Network = PRIVATE_RANGE
@@ -48,7 +52,7 @@ class Ground:
     """Address range of the API server; None for one with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
-        """The ranges in which a party has its address."""
+        """The address ranges that contain a party's address."""
         if isinstance(party, Address):
             return (IPv4Network(party.text),)
         if isinstance(party, Pod):
@@ -67,9 +71,9 @@ CILIUM = Ground()
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision about one connection; `by` is the place in the list of a policy that decides, None if none does.
+    """Decision on one connection. `by`: index of the policy that decides, None if none does.
 
-    `allowed` is None where it depends on what enforces the policies.
+    `allowed` is None if it depends on which plugin enforces the policies.
     """
 
     allowed: bool | None
@@ -87,14 +91,16 @@ class _Connection:
 
 
 def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """True for a connection that both of its ends allow, with Cilium."""
+    """True if both ends of the connection allow it, with Cilium as the plugin."""
     return decide(list(policies), source, target, port, protocol).allowed is True
 
 
 def decide(  # noqa: PLR0917 - the parts of one connection
     policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
 ) -> Decision:
-    """The same, with the policy that decides: one that allows it, or the first that selects the closed end."""
+    """Decision on a connection, with the policy that decides: one that allows it, or the first that selects the closed
+    end.
+    """
     if ground.engine is Engine.NONE:
         return Decision(True)
     if ground.engine is Engine.UNKNOWN:
@@ -112,7 +118,7 @@ def decide(  # noqa: PLR0917 - the parts of one connection
 
 
 def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: Party, kind: str) -> Decision:
-    """Decision of one end, in the direction `kind`."""
+    """Decision for one end of a connection, in the direction `kind`."""
     if not isinstance(own, Pod):
         return Decision(True)
     chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]
@@ -153,7 +159,7 @@ def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
 
 
 def _in_block(block: Json, party: Party, ground: Ground) -> bool:
-    """True where a range contains all of a party's addresses: a Pod's own address is not known before it runs."""
+    """True if a range contains all possible addresses of a party: a Pod's address is not known before the Pod runs."""
     if ground.engine is Engine.CILIUM and not isinstance(party, Address):
         return False
     if isinstance(party, Address) and ip_address(party.text).version != ip_network(block["cidr"]).version:

@@ -1,4 +1,4 @@
-"""Ends of connections: Pods, addresses, and entities that no policy of the cluster names."""
+"""Ends of connections: Pods, addresses, and entities that no policy of the cluster can select."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Entity:
-    """A node, a Pod on the node's network, or the API server: what no selector and no `ipBlock` names."""
+    """A node, a Pod on the node's network, or the API server, which neither selectors nor `ipBlock` can select."""
 
     name: str
 

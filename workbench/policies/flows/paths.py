@@ -1,4 +1,4 @@
-"""The ways of a flow in a stack: the one part that finds its ends."""
+"""Search for the ways of a flow in a stack; only this module determines the flow's ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
 def ways(world: World, flow: Flow) -> Iterator[Way]:
-    """Each connection of the flow in the stack; none where it has not both ends."""
+    """The connections of the flow in the stack; none if the stack lacks one of its ends."""
     if not _applies(world, flow):
         return
     if flow.target in TO:
@@ -118,7 +118,7 @@ def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port:
 
 
 def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
-    """Anything in the subnets, whatever address leads there."""
+    """Ways to anything in the subnets, by whatever address."""
     for port in flow.ports:
         for subnet in world.subnets:
             if subnet.group is None:
@@ -131,7 +131,7 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
-    """Clients of the network ask the stack's resolver, which has a subnet of its own."""
+    """Ways from clients of the network to the stack's DNS resolver, which has its own subnet."""
     for endpoint in of_type(world.resources, INBOUND_ENDPOINT):
         for given in known_list(endpoint.inputs.get("ipConfigurations")):
             reference = known_map(given).get("subnet")
@@ -159,7 +159,7 @@ def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _to_images(world: World, flow: Flow) -> Iterator[Way]:
-    """The registries of the charts' images, or the stack's own for all of them."""
+    """Ways to the registries of the charts' images, or to the stack's own registry if it replaces them all."""
     closed = images.renaming(world.resources)
     for host, names in images.pulled(world.resources).items():
         if closed is None:

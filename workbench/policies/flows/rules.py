@@ -1,4 +1,4 @@
-"""Rules on flows: those that have to be open are open, and those that have to be closed are closed."""
+"""Rules on flows: flows that have to be open must be open, and flows that have to be closed must be closed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DECIDING = (
 
 
 class _Last:
-    """The judgements of the last stack: each of its resources is judged by the same ones."""
+    """Cache of the last stack's judgements, which all its resources share."""
 
     def __init__(self) -> None:
         self._stack: Stack | None = None

@@ -1,9 +1,9 @@
-"""Traffic that a network security group lets in and out (Azure docs, network-security-groups-overview).
+"""Traffic that a network security group admits and lets out (Azure docs, network-security-groups-overview).
 
-Rules are read in the order of their priority, and the first that matches decides. Below all of them are Azure's own:
+Rules are read in the order of their priority, and the first that matches decides. After all of them come Azure's own:
 AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound, AllowInternetOutBound,
-DenyAllOutBound. The metadata service and Azure's resolver are reached past all rules but those that name their service
-tag (the same page, "Azure platform considerations").
+DenyAllOutBound. Only rules that name the service tag of the metadata service or of Azure's resolver apply to packets to
+these two (the same page, "Azure platform considerations").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INBOUND, OUTBOUND = "Inbound", "Outbound"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `sources` and `targets` are CIDRs, service tags or `*`."""
+    """A security rule. `sources` and `targets`: CIDRs, service tags or `*`."""
 
     direction: str
     name: str
@@ -51,7 +51,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Group:
-    """A group with its rules, and the ranges that its tag VirtualNetwork has for certain."""
+    """A security group with its rules, and the ranges that its tag VirtualNetwork surely includes."""
 
     resource: Resource
     rules: tuple[Rule, ...]
@@ -64,12 +64,12 @@ class Group:
     def lets_in(
         self, source: Source, port: int, target: str | IPv4Network, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Verdict whether a packet passes the group inwards.
+        """Verdict whether the group admits a packet.
 
         Args:
-            target: A network, or PUBLIC or PRIVATE where its address is not known.
-            wholly: Whether all addresses of `source` have to pass, as for a flow that has to be open. Otherwise one
-                that passes is enough, as for one that has to be closed.
+            target: A network, or PUBLIC or PRIVATE if the address is not known.
+            wholly: True if all addresses of `source` have to pass, as for a flow that has to be open. False if one that
+                passes is enough, as for a flow that has to be closed.
         """
         for rule in self._rules(INBOUND, port, protocol):
             # A rule that matches in part counts against the question: an allowed part opens, a denied part closes.
@@ -83,7 +83,7 @@ class Group:
     def lets_out(
         self, source: IPv4Network, target: Source, port: int, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Verdict whether a packet passes the group outwards. `target`: a network, or the tag of public addresses."""
+        """Verdict whether the group lets a packet out. `target`: a network, or the tag of public addresses."""
         for rule in self._rules(OUTBOUND, port, protocol):
             strict = rule.allows is wholly
             if self._names(rule.sources, source, strict=strict) and self._names(rule.targets, target, strict=strict):
@@ -94,14 +94,14 @@ class Group:
         return self._default(public, "AllowInternetOutBound" if public else "DenyAllOutBound")
 
     def lets_out_to_platform(self, address: str, port: int, protocol: str = "TCP") -> Verdict:
-        """Verdict whether a packet passes to an address of `PLATFORM`."""
+        """Verdict whether the group lets a packet out to an address of `PLATFORM`."""
         for rule in self._rules(OUTBOUND, port, protocol):
             if set(rule.targets) & set(PLATFORM[address]):
                 return self._by(rule)
         return self._default(True, "for the platform's addresses")
 
     def _rules(self, direction: str, port: int, protocol: str) -> list[Rule]:
-        """Rules about the port, in the order in which Azure reads them."""
+        """Rules on the port, in the order in which Azure reads them."""
         found = [each for each in self.rules if each.direction == direction and _has_port(each, port, protocol)]
         return sorted(found, key=lambda each: each.priority)
 
