@@ -1,4 +1,4 @@
-"""Rules on the ways into OSMO's control plane: no access without a login, no token without encryption."""
+"""Rules on access to OSMO's control plane: none without a login, and no token without encryption."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENVOY = "values.gateway.envoy"
 
 
 def _values(resource: Resource, chart: str) -> dict[str, Any]:
-    """The values of a release of this chart; empty for another one."""
+    """The values of a release of this chart; empty for a release of another chart."""
     named = str(known(resource.inputs.get("chart"), ""))
     # An archive that was downloaded is named after its chart and version.
     own = named == chart or named.rpartition("/")[2].startswith(f"{chart}-1")
@@ -28,7 +28,7 @@ def _values(resource: Resource, chart: str) -> dict[str, Any]:
 
 
 def gateway_section(resource: Resource) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The gateway's section and that of Envoy in it; empty where there is none."""
+    """The gateway's section in the chart's values, and Envoy's section in it; empty if there is none."""
     gateway = known_map(_values(resource, SERVICE_CHART).get("gateway"))
     return gateway, known_map(gateway.get("envoy"))
 

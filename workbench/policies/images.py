@@ -1,4 +1,4 @@
-"""Rules on where images come from, in a stack whose Pods pull from its own registry only."""
+"""Rules on where images come from, in a stack whose Pods may only pull from its own registry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOCKER = "docker.io"
 
 
 def host(image: str) -> str:
-    """The registry of an image.
+    """The registry host in an image reference.
 
     >>> host("ubuntu:22.04"), host("nvcr.io/nvidia/cuda:13")
     ('docker.io', 'nvcr.io')
@@ -47,13 +47,13 @@ def _images(resource: Resource) -> Iterator[tuple[str, str]]:
 
 
 def _is_closed(stack: Stack) -> bool:
-    """True where the stack replaces the images of Pods."""
+    """True if the stack rewrites the images of Pods to its own registry."""
     names = (known(known_map(each.inputs.get("metadata")).get("name")) for each in stack.of_type(POLICY))
     return POLICY_NAME in names
 
 
 def _cached(stack: Stack) -> set[str]:
-    """Registries that the stack's own caches."""
+    """Registries that the stack's own registry caches."""
     return {str(known(each.inputs.get("sourceRepository"))).partition("/")[0] for each in stack.of_type(CACHE_RULE)}
 
 

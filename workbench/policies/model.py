@@ -1,4 +1,4 @@
-"""The input and the output of a rule. Independent of Pulumi: a rule can read a recording or the engine's state."""
+"""Input and output of a rule, independent of Pulumi: a rule can read a recording or the engine's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.findings import Finding, Severity
 
 
 class Topic(StrEnum):
-    """The purpose of a rule; the reference is grouped by it."""
+    """The purpose of a rule, by which the reference groups the rules."""
 
     SECURITY = "security"
     RELIABILITY = "reliability"
@@ -90,7 +90,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Violation:
-    """Place where a resource violates a rule, and the fix. `path` is a property path, or empty."""
+    """Part of a resource that violates a rule, and the fix. `path`: a property path, or empty."""
 
     path: str
     message: str
@@ -101,7 +101,7 @@ Check = Callable[[Resource, Stack], Iterable[Violation]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A named rule over one resource. `types` are the type tokens it applies to; empty means all custom resources."""
+    """A named rule on one resource. `types`: type tokens that it applies to; empty for all custom resources."""
 
     id: str
     severity: Severity
@@ -122,7 +122,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceFinding(Finding):
-    """A violation of a rule by a resource. `where` is a property path, or empty."""
+    """A violation of a rule by a resource. `where`: a property path, or empty."""
 
     type: str
     name: str
@@ -134,14 +134,14 @@ class ResourceFinding(Finding):
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
-    """Every finding of `rules` over `stack`, in the order of the rules and then of the resources."""
+    """All findings of `rules` on `stack`, in the order of the rules and then of the resources."""
     return [found for rule in rules for resource in stack.resources for found in judge(rule, resource, stack)]
 
 
 def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]:
     """The findings of one rule on one resource of a stack; none if the rule does not apply to the resource.
 
-    A path whose value is not known yet violates no rule: its value is known only after the deployment.
+    A path whose value will only be known after the deployment violates no rule.
     """
     if not rule.applies_to(resource):
         return []
@@ -162,7 +162,7 @@ def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]
 
 
 def _is_unknown(inputs: Mapping[str, Any], path: str) -> bool:
-    """True where the value at a property path, or one that holds it, is unknown."""
+    """True if the value at a property path, or a value that contains it, is unknown."""
     here: Any = inputs
     for step in re.findall(r"[^.\[\]]+", path):
         if isinstance(here, list):

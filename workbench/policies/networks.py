@@ -1,4 +1,4 @@
-"""Rules on private networks: what is private is closed to the internet, and its names resolve."""
+"""Rules on private networks: private resources are closed to the internet, and their names resolve."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 
 def pools(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Path and properties of each pool that `resource` declares: an AgentPool's own, or those inline in a cluster."""
+    """Path and properties of each node pool that `resource` declares: an AgentPool's own, or those inline
+    in a cluster.
+    """
     if resource.type == AGENT_POOL:
         yield "", dict(resource.inputs)
         return

@@ -1,4 +1,6 @@
-"""Rules on who may read secrets in the cluster, who may be whom in Azure, and on the key of OSMO's database."""
+"""Rules on access to secrets in the cluster, on identities in Azure and who may use them, and on the key of OSMO's
+database.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def _role_of(binding: Resource, stack: Stack) -> Resource | None:
 
 
 def _on_secrets(rule: Mapping[str, Any]) -> bool:
-    """True where a rule of a role allows reading Secrets."""
+    """True if a rule of a Kubernetes role allows reading Secrets."""
     wanted = (("apiGroups", {"", "*"}), ("resources", {"secrets", "*"}), ("verbs", READ_VERBS))
     return all(values & set(known_list(rule.get(key))) for key, values in wanted)
 

@@ -1,4 +1,4 @@
-"""Values that the engine and its plugins exchange, as plain Python.
+"""Conversion of values that the engine and its plugins exchange into plain Python.
 
 Source: pulumi/pulumi, sdk/go/common/resource/properties.go and plugin/rpc.go.
 """

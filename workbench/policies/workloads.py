@@ -1,4 +1,4 @@
-"""Rules on workloads that the program itself declares; not on those of charts."""
+"""Rules on workloads that the program itself declares, not on those of charts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pod_spec(resource: Resource) -> dict[str, Any]:
 
 
 def _place(resource: Resource) -> str:
-    """Path of the spec of a workload's Pods."""
+    """Path of the Pod spec in a workload."""
     return "spec.jobTemplate.spec.template.spec" if resource.type == CRON_JOB else "spec.template.spec"
 
 

@@ -1,4 +1,4 @@
-"""Checks whether Azure would accept a stack: quota, sizes, versions, registrations, rights, and tools.
+"""Check whether Azure would accept a stack: quota, sizes, versions, registrations, rights, and tools.
 
 `check(settings, azure)` returns the findings; without `azure`, those from the catalogue and this machine.
 """

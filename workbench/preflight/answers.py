@@ -1,4 +1,4 @@
-"""Questions to Azure, and its answers, as one protocol, so that tests can use a recording."""
+"""Requests to Azure and its answers as a protocol, so that tests can use a recording."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Unanswered(Exception):
-    """Raised where Azure gave no usable answer; the text names the question and the reason."""
+    """Error if Azure gave no usable answer; the text has the request and the reason."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class SizeOffer:
 
 @dataclass(frozen=True)
 class PostgresOffer:
-    """Offer of PostgreSQL Flexible Server to a subscription's new servers in one region. None: Azure does not say."""
+    """Features of PostgreSQL Flexible Server that a subscription can use for new servers in one region; None if Azure
+    does not say.
+    """
 
     refused: str | None
     """Reason why it may have none there; None where it may."""
@@ -71,7 +73,7 @@ class TypeOffer:
 
 @dataclass(frozen=True)
 class Permission:
-    """The caller's rights on the subscription: patterns of actions, except those of `denied`."""
+    """The caller's rights: patterns of allowed actions, without those in `denied`."""
 
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
@@ -79,7 +81,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class Version:
-    """A Kubernetes minor with which AKS creates clusters in a region."""
+    """A Kubernetes minor version in which AKS creates clusters in a region."""
 
     minor: str
     patches: tuple[str, ...]
@@ -93,41 +95,43 @@ class Azure(Protocol):
 
     def subscription(self) -> Subscription: ...
     def usages(self, region: str) -> Mapping[str, Usage]:
-        """Quotas of Microsoft.Compute by `name.value`."""
+        """Quotas of Microsoft.Compute in a region, by `name.value`."""
         ...
 
     def sizes(self, region: str) -> Mapping[str, SizeOffer]:
-        """VM sizes by name."""
+        """VM sizes in a region, by name."""
         ...
 
     def providers(self) -> Mapping[str, str]:
-        """Registration states by namespace, as `Microsoft.ContainerService` → `Registered`."""
+        """Registration states of resource providers by namespace, such as `Microsoft.ContainerService` →
+        `Registered`.
+        """
         ...
 
     def api_versions(self) -> Mapping[str, Sequence[str]]:
-        """API versions that Azure serves, by resource type, as `Microsoft.Network/natGateways`."""
+        """API versions that Azure serves, by resource type, such as `Microsoft.Network/natGateways`."""
         ...
 
     def feature(self, namespace: str, name: str) -> str:
-        """Registration state of a preview feature of the subscription, as `Registered`."""
+        """Registration state of a preview feature of the subscription, such as `Registered`."""
         ...
 
     def permissions(self, scope: str = "") -> Sequence[Permission]:
-        """The caller's rights on a resource or a resource group, by its id; without one, on the subscription."""
+        """The caller's rights on a resource or resource group, given by its id; on the subscription by default."""
         ...
 
     def name_refused(self, kind: str, name: str) -> str | None:
-        """Reason why a resource of a type can't have this name, as when another one in the world has it; None where
-        it can.
+        """Reason why a resource of a type can't have this name, such as that the name is taken elsewhere; None if it
+        can.
         """
         ...
 
     def exists(self, group: str, kind: str, name: str) -> bool:
-        """True where a resource group of the subscription has the resource."""
+        """True if a resource group of the subscription contains the resource."""
         ...
 
     def postgres(self, region: str) -> PostgresOffer:
-        """Offer of the database service to new servers."""
+        """Features of the PostgreSQL service for new servers in a region."""
         ...
 
     def kubernetes(self, region: str) -> Sequence[Version]: ...

@@ -14,10 +14,11 @@ _UPGRADE = "Upgrade pulumi-azure-native to a release that sends a version that A
 
 
 def version_findings(azure: Azure, namespaces: Collection[str]) -> Iterator[Finding]:
-    """One finding for each type whose version Azure does not serve; one each for the types it lacks, and for the rest.
+    """A finding for each resource type whose API version Azure does not serve, one for the types that Azure does not
+    list, and one for all others.
 
     Args:
-        azure: Who is asked.
+        azure: The Azure to ask.
         namespaces: The resource providers that the stack uses.
     """
     served = {name.lower(): versions for name, versions in azure.api_versions().items()}

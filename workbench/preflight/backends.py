@@ -1,4 +1,4 @@
-"""Stacks that would be one cluster to OSMO's control plane, or that it does not know."""
+"""Check of stacks that OSMO's control plane would confuse with another cluster, or does not know."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TOPIC, SOURCE = "backend", "the stacks of this checkout"
 def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
     """Findings about other stacks of the same control plane that conflict with this one.
 
-    Two clusters under one name take each other's workflows: each reports the other's Pods as lost. A cluster that the
-    control plane's stack does not name has no pools there.
+    Two clusters with the same name take each other's workflows: each reports the other's Pods as lost. A cluster that
+    the control plane's stack does not list has no pools there.
 
     Args:
         others: All other stacks that can be loaded.

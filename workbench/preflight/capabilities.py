@@ -1,4 +1,4 @@
-"""Findings about a pool by its size's capabilities in the subscription's SKU list. Pure."""
+"""Findings about a pool from its VM size's capabilities in the subscription's SKU list. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ _ON_CONTROLLER: Mapping[Placement, str] = {
 
 
 def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:
-    """Findings against a pool, and differences between Azure and the catalogue. None where Azure lists no
-    capabilities.
-    """
+    """Findings against a pool, and differences between Azure and the catalogue; none if Azure lists no capabilities."""
     if reported:
         yield from _os_disk(name, pool, reported)
         yield from _security(name, pool, reported)
@@ -31,7 +29,7 @@ def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) 
 
 
 def local_disks(reported: Mapping[str, str]) -> LocalDisks | None:
-    """The size's local disks; None where Azure says nothing of an ephemeral OS disk."""
+    """The size's local disks; None if Azure does not say whether it supports an ephemeral OS disk."""
     supported = reported.get("EphemeralOSDiskSupported", "").lower()
     if supported not in {"true", "false"}:
         return None
@@ -69,7 +67,7 @@ def _os_disk(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator
 
 
 def _differences(name: str, sku: str, found: LocalDisks) -> Iterator[Finding]:
-    """Findings where the catalogue has other disks, or does not know them."""
+    """Findings for disks that the catalogue lists differently, or does not know."""
     row = vm_size(sku).disks
     kinds: tuple[Literal["temp", "cache", "nvme"], ...] = ("temp", "cache", "nvme")
     wrong = [kind for kind in kinds if getattr(row, kind) not in (None, getattr(found, kind))]

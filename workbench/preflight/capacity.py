@@ -1,6 +1,7 @@
-"""Availability of a pool: as it is set, and by each of its fallbacks, with quota, restrictions and price. Pure.
+"""Availability of a pool as it is set, and of each of its fallbacks, with quota, restrictions and price. Pure
+functions.
 
-Azure reports quotas and restrictions. Whether it has capacity now, only a deployment shows.
+Azure reports quotas and restrictions. Only a deployment shows whether it has capacity now.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workbench.preflight.quotas import quota_findings
 
 
 class Capacity(Protocol):
-    """Answers of Azure about sizes and quotas. Both raise `Unanswered`."""
+    """Answers of Azure about sizes and quotas. Both methods raise `Unanswered`."""
 
     def usages(self, region: str) -> Mapping[str, Usage]: ...
     def sizes(self, region: str) -> Mapping[str, SizeOffer]: ...
@@ -29,7 +30,7 @@ class Capacity(Protocol):
 
 @dataclass(frozen=True)
 class Price:
-    """USD per hour of one node: a range, because lists have no prices of Spot."""
+    """Price of one node in USD per hour, as a range, because price lists have no Spot prices."""
 
     least: float
     most: float
@@ -56,13 +57,16 @@ class Choice:
 
     @property
     def state(self) -> Severity:
-        """OK: nothing that is known is against it. UNKNOWN: a question has no answer. ERROR: Azure would refuse it."""
+        """State of this choice.
+
+        OK: no known obstacle. UNKNOWN: a request was not answered. ERROR: Azure would refuse it.
+        """
         severities = [finding.severity for finding in self.findings]
         return next((each for each in (Severity.ERROR, Severity.UNKNOWN) if each in severities), Severity.OK)
 
     @property
     def gpus(self) -> int:
-        """GPUs of a node."""
+        """Number of GPUs of a node."""
         gpu = vm_size(self.pool.sku).gpu if self.pool is not None else None
         return gpu.count if gpu is not None else 0
 
@@ -81,7 +85,7 @@ class Question:
 
 
 def choices(question: Question, name: str) -> list[Choice]:
-    """The pool as it is set, then its fallbacks in their order."""
+    """The pool as it is set, followed by its fallbacks in order."""
     pool = question.settings.pools[name]
     found = [_own(question, name, pool, 0)]
     for index, fallback in enumerate(pool.fallbacks, 1):
@@ -93,14 +97,14 @@ def choices(question: Question, name: str) -> list[Choice]:
 
 
 def chosen(found: Sequence[Choice], wanted: int | None = None) -> Choice | None:
-    """The choice of this number, or else the first that nothing is against; None where there is none."""
+    """The choice with the wanted number, or else the first one without an obstacle; None if there is none."""
     if wanted is not None:
         return next((each for each in found if each.index == wanted), None)
     return next((each for each in found if each.state is Severity.OK), None)
 
 
 def may_cost_more(choice: Choice, current: Choice) -> bool:
-    """True where a node may cost more than it does now. An unknown price counts as more."""
+    """True if a node may cost more than it does now. An unknown price counts as more."""
     if choice.index == current.index:
         return False
     if choice.price is None or current.price is None:
@@ -110,7 +114,9 @@ def may_cost_more(choice: Choice, current: Choice) -> bool:
 
 
 def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
-    """USD per hour that the pool may cost more, at the least and at the most, with its largest number of nodes."""
+    """Additional cost of the pool in USD per hour with its largest number of nodes, at least and at most; None if
+    unknown.
+    """
     if choice.price is None or current.price is None or current.pool is None or choice.index == current.index:
         return None
     nodes = current.pool.scale.most
@@ -121,7 +127,7 @@ def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
 
 
 def _same_price(choice: Choice, current: Choice) -> bool:
-    """True where both are nodes of one size in one region that are paid in one way."""
+    """True if both choices are nodes of one size in one region, paid in the same way."""
     one, other = choice.pool, current.pool
     if one is None or other is None or choice.region != current.region:
         return False
@@ -137,7 +143,7 @@ def _own(question: Question, name: str, pool: Pool, index: int) -> Choice:
 
 
 def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice:
-    """The pool with the same GPU of another stack."""
+    """The choice of a pool with the same GPU in another stack."""
     other = question.others.get(stack)
     if other is None:
         missing = Finding(Severity.ERROR, "stack", stack, f"The stack {stack} can't be loaded.", "physai stacks", None)
@@ -155,7 +161,7 @@ def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice
 
 
 def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
-    """Finding unless one control plane gives work to both clusters."""
+    """A finding if no control plane gives work to both clusters."""
     if other.stack not in settings.osmo.backends and settings.stack not in other.osmo.backends:
         problem = f"OSMO does not give work to {other.stack}: neither stack has the other in osmo.backends."
         fix = f"osmo.backends: [{other.stack}] in a stack with a control plane."

@@ -1,4 +1,4 @@
-"""Charts that a deployment would install without a checksum to verify them by."""
+"""Charts that a deployment would install without a checksum for verification."""
 
 from __future__ import annotations
 

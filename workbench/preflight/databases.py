@@ -1,4 +1,6 @@
-"""Findings about the PostgreSQL server that a stack declares, by the service's offer to the subscription there."""
+"""Findings about the PostgreSQL server that a stack declares, from the features that the subscription can use in the
+region.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ _KIND = "Microsoft.DBforPostgreSQL/flexibleServers"
 
 def database_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
     """Findings about the managed database; none for a stack without one. An existing server is not created again.
+
     Raises Unanswered.
     """
     given = managed(settings)
@@ -62,7 +65,7 @@ def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) 
 
 
 def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
-    """Findings where the catalogue has another answer, by which a default of production would change."""
+    """Findings for features that the catalogue lists differently, which would change a default of production."""
     row = postgres_regions().get(region)
     if row is None:
         return

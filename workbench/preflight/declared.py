@@ -1,6 +1,7 @@
 """Needs of a deployment in Azure, derived from the resources that the program declares.
 
-Registrations follow from the types, rights on what others own from every id of another subscription in the inputs.
+Registrations follow from the resource types. Rights on other owners' resources follow from the ids of other
+subscriptions in the inputs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """Role, with its actions, that is needed to name a resource of others in an input, and the reason."""
+    """Role, with its actions, that is needed to refer to another owner's resource in an input, and the reason."""
 
     role: str
     actions: tuple[str, ...]
@@ -60,7 +61,7 @@ _ID = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})(?:/|$)")
 
 
 class UnknownType(Exception):
-    """A resource type of which nobody has written down what its creation does."""
+    """Error for a resource type whose required actions are not recorded."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ class DeclaredResource:
 
 @dataclass(frozen=True)
 class ForeignScope:
-    """Something in another subscription, what a deployment needs on it, and which resources need it."""
+    """A scope in another subscription, with the rights that a deployment needs on it, and the resources
+    that need them.
+    """
 
     scope: str
     roles: tuple[str, ...]
@@ -108,7 +111,7 @@ def _actions(resource: DeclaredResource) -> tuple[str, ...]:
 
 
 def foreign_scopes(declared: Iterable[DeclaredResource], own: Iterable[str]) -> list[ForeignScope]:
-    """Everything in a subscription that is not among `own`, by scope: what a deployment and a refresh need there."""
+    """Scopes in subscriptions that are not among `own`, with what a deployment and a refresh need there."""
     resources, ours = list(declared), {each.lower() for each in own}
     elsewhere = {
         each.urn: str(each.inputs.get("subscriptionId", "")).lower() for each in resources if each.type == PROVIDER
@@ -138,7 +141,10 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple[str, Use, bool]]:
-    """Scope, use, and whether a refresh reads there. `of`: the subscription of an explicit provider."""
+    """Scopes that a resource refers to, each with the reason, and True if a refresh reads it.
+
+    `of`: the subscription of an explicit provider.
+    """
     if of and of not in own:
         group = resource.inputs.get("resourceGroupName")
         scope = f"/subscriptions/{of}" + (f"/resourceGroups/{group}" if group else "")
@@ -153,7 +159,7 @@ def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple
 
 
 def _ids(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Path and text of each text; an item of a list has the path of the list."""
+    """Path and value of each text in a value; an item of a list has the path of the list."""
     if isinstance(value, str):
         yield path, value
     elif is_mapping(value):

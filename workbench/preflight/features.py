@@ -1,4 +1,4 @@
-"""Preview features of the subscription that a stack needs."""
+"""Preview features of Azure that the subscription needs for a stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _SOURCE = "Azure"
 
 
 def needed_features(settings: Settings) -> list[tuple[str, str]]:
-    """Namespace and name of each. Without the one for InfiniBand, the nodes of a pool need not share a fabric."""
+    """Namespace and name of each needed feature.
+
+    Without the one for InfiniBand, nodes of a pool need not share a fabric.
+    """
     return [FEATURE] if fabric_pools(settings) else []
 
 

@@ -1,4 +1,6 @@
-"""The checks: compares what settings need with the answers of Azure, the catalogue and this machine."""
+"""The checks before a deployment: comparison of what settings need with Azure's answers, the catalogue and this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,10 @@ def check(
     today: datetime.date,
     foreign: ForeignScopes = lambda own: (),
 ) -> list[Finding]:
-    """All findings before a deployment. Without `azure`, only those that the catalogue allows.
+    """All findings before a deployment; without `azure`, only those that follow from the catalogue and this machine.
 
     Args:
-        foreign: what the declared resources need in subscriptions other than the one that it is given.
+        foreign: Function that returns what the declared resources need outside of the given subscription.
     """
     findings = [*_tools(which), *_region(settings, azure, today)]
     findings += _asked("image", "imported", lambda: _imports(settings, azure))
@@ -81,7 +83,7 @@ def check(
 
 
 def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
-    """Images that somebody imports: what a registry has, Azure's management does not tell."""
+    """Findings about images that somebody has to import: Azure's management API does not show a registry's content."""
     given = managed(settings)
     for image in given.registry.imported if given is not None else ():
         registry = "REGISTRY" if azure is None else DataNames(settings.stack, azure.subscription().id).registry
@@ -92,7 +94,7 @@ def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
 
 
 def _parts(settings: Settings) -> dict[str, bool]:
-    """The parts of a stack that need rights and registrations of their own."""
+    """Parts of a stack that need additional rights and registrations; True for each that the stack has."""
     return {
         "metrics": settings.monitoring.metrics == "azure",
         "data": managed(settings) is not None,
@@ -100,12 +102,14 @@ def _parts(settings: Settings) -> dict[str, bool]:
 
 
 def needed_registrations(settings: Settings) -> list[str]:
-    """The resource providers that must be registered, by the resources that the program declares."""
+    """The resource providers that must be registered for the resources that the program declares."""
     return needs.namespaces(**_parts(settings), private=private_actions(settings))
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings from Azure's answers; a missing answer is itself a finding, and does not stop the others."""
+    """The findings from Azure's answers; a missing answer becomes a finding itself, and does not stop the
+    other checks.
+    """
     try:
         return list(question())
     except Unanswered as problem:
@@ -137,7 +141,7 @@ def _subscription(found: Subscription) -> Iterator[Finding]:
 
 
 def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> list[Finding]:
-    """The Kubernetes version in the region: by Azure's list, or by the catalogue's calendar."""
+    """Findings about the Kubernetes version in the region, from Azure's list, or else from the catalogue's calendar."""
     version, region = settings.cluster.kubernetes_version, settings.region
     if azure is not None:
         plan = settings.cluster.support_plan
@@ -214,7 +218,7 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """Findings against a pool in Azure's answer about its size; none where Azure offers it."""
+    """Findings against a pool from Azure's answer about its size; none if Azure offers the size."""
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
         fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None
@@ -279,7 +283,9 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
-    """Rights on resources that the stack does not create, which no role on its subscription needs to include."""
+    """Findings about rights on resources that the stack does not create, which a role on its own subscription need not
+    include.
+    """
     lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
     if not lacking:
         problem = f"you have the rights that a deployment needs on {needed.scope}"
@@ -297,7 +303,7 @@ def _on_foreign(settings: Settings, azure: Azure, foreign: ForeignScopes) -> Ite
 
 
 def _by_hand(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    """Findings about steps that the settings leave to others, with the command for them."""
+    """Findings about steps that the settings leave to others, each with the command."""
     for part in owners_parts(settings, azure.subscription().id):
         problem = f"Its owner {part.does}; the deployment does not."
         yield Finding(Severity.INFO, "network", part.what, problem, part.command, CATALOGUE)

@@ -1,4 +1,4 @@
-"""The caller's login to Azure: the first that azure-identity finds, the Azure CLI's included."""
+"""The caller's login to Azure: the first that azure-identity finds, including the Azure CLI's."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ LONGEST_WAIT = 30
 
 
 class NoLogin(Exception):
-    """Raised where no Azure login was found; the text lists what was tried."""
+    """Error if no Azure login was found; the text lists what was tried."""
 
 
 class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
-    """azure-core's own has no limit for Retry-After, raises for an invalid one, and does not wait the first time."""
+    """Retry policy with a limit on Retry-After; azure-core's own has none, raises an error for an invalid value, and
+    does not wait the first time.
+    """
 
     def get_retry_after(self, response: PipelineResponse[Any, Any]) -> float:
         try:
@@ -47,7 +49,7 @@ class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
 
 
 def transport() -> HttpTransport[HttpRequest, HttpResponse]:
-    """Answers within bounds, whatever is sent."""
+    """HTTP transport that limits the size and duration of answers."""
     found: Any = RequestsTransport(
         session=bounded_session(BOUNDS), session_owner=False, connection_timeout=10, read_timeout=BOUNDS.idle
     )
@@ -55,7 +57,10 @@ def transport() -> HttpTransport[HttpRequest, HttpResponse]:
 
 
 def _log_in(credential: TokenCredential) -> None:
-    """Raises NoLogin. The sources of a login have bounds of their own, and some of them none."""
+    """Checks that a login gives a token; raises NoLogin if not.
+
+    A time limit is set here, because some sources of a login have none.
+    """
     try:
         within(LOGIN_SECONDS, lambda: credential.get_token(SCOPE))
     except AzureError as problem:
@@ -65,7 +70,10 @@ def _log_in(credential: TokenCredential) -> None:
 
 
 def logged_in() -> Get:
-    """Queries Azure with the login that exists: environment, managed identity, Azure CLI and so on. Raises NoLogin."""
+    """Function that queries Azure with the existing login: environment, managed identity, Azure CLI and so on.
+
+    Raises NoLogin.
+    """
     from azure.identity import DefaultAzureCredential
 
     credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
@@ -74,7 +82,10 @@ def logged_in() -> Get:
 
 
 def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Get:
-    """One GET per call, repeated while Azure is busy. No redirect is followed, and only `ARM` receives the token."""
+    """Function that sends one GET for each call, repeated while Azure is busy.
+
+    No redirect is followed, and only `ARM` receives the token.
+    """
     retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
     pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
 
@@ -100,7 +111,9 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
 
 
 def logged_in_to_change() -> Exchange:
-    """Logs in as `logged_in` does, for requests of any method, of which every status is an answer. Raises NoLogin."""
+    """Function that sends requests of any method to Azure with the existing login; every status is returned as an
+    answer. Raises NoLogin.
+    """
     from azure.identity import DefaultAzureCredential
 
     credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
@@ -109,7 +122,11 @@ def logged_in_to_change() -> Exchange:
 
 
 def connect_to_change(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Exchange:
-    """One request per call; only what can be repeated is repeated while Azure is busy. As `connect` in all else."""
+    """Function that sends one request for each call; only requests that can safely be repeated are, while Azure is
+    busy.
+
+    Otherwise it works as `connect`.
+    """
     retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
     pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
 
@@ -135,7 +152,7 @@ def connect_to_change(credential: TokenCredential, transport: HttpTransport[Http
 
 
 def _why(problem: AzureError) -> str:
-    """The kind of error, and its first line, which has no token: the libraries put none into errors."""
+    """The kind of an error and its first line, which contains no token: the libraries put none into errors."""
     return f"{type(problem).__name__}: {_first_line(str(problem))[:200]}"
 
 

@@ -1,6 +1,6 @@
-"""Names that no two resources in the world may have: whether those of the data services are free.
+"""Check of globally unique names: whether those of the data services are free.
 
-Names of a cache and of a vault are not among them: Azure has no query for the first, and each vault gets a fresh one.
+Names of a cache and of a vault are not checked: Azure has no request for the first, and each vault gets a new name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOPIC, SOURCE = "name", "Azure"
 
 @dataclass(frozen=True)
 class GlobalName:
-    """Name that is unique in the world. `kind` is the type of the resource, `word` what people call it."""
+    """A globally unique name. `kind`: type of the resource; `word`: word for it in messages."""
 
     word: str
     kind: str
@@ -27,7 +27,7 @@ class GlobalName:
 
 
 def global_names(settings: Settings, subscription_id: str) -> tuple[GlobalName, ...]:
-    """Names of the data services that Azure can be asked about; none in a stack without."""
+    """Names of the data services that Azure can check; none for a stack without data services."""
     if managed(settings) is None:
         return ()
     names = DataNames(settings.stack, subscription_id)
@@ -39,7 +39,7 @@ def global_names(settings: Settings, subscription_id: str) -> tuple[GlobalName, 
 
 
 def name_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
-    """One for each name. Raises Unanswered."""
+    """A finding for each name. Raises Unanswered."""
     group = Names(settings.stack).resource_group
     for each in global_names(settings, subscription_id):
         why_not = azure.name_refused(each.kind, each.name)

@@ -83,8 +83,13 @@ COMPUTE = "Microsoft.Compute"
 def actions(
     *, metrics: bool = False, data: bool = False, private: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
-    """Every action that a deployment performs; `metrics`: with Azure Monitor's managed Prometheus, `data`: with data
-    services, `private`: those of its network."""
+    """Every action that a deployment performs.
+
+    Args:
+        metrics: True with Azure Monitor's managed Prometheus.
+        data: True with data services.
+        private: Actions for private networks, by resource type.
+    """
     needed = {**ACTIONS, **(private or {}), **(METRICS_ACTIONS if metrics else {}), **(DATA_ACTIONS if data else {})}
     return [action for each in needed.values() for action in each]
 
@@ -92,14 +97,14 @@ def actions(
 def namespaces(
     *, metrics: bool = False, data: bool = False, private: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
-    """Resource providers that must be registered."""
+    """Resource providers that must be registered. Arguments: see `actions`."""
     every = actions(metrics=metrics, data=data, private=private)
     named = {action.partition("/")[0] for action in every} - ALWAYS_REGISTERED
     return sorted({*named, COMPUTE})
 
 
 def denied(wanted: Iterable[str], permissions: Sequence[Permission]) -> list[str]:
-    """The actions that no permission allows. Denials of one permission do not affect what another allows."""
+    """The wanted actions that no permission allows. What one permission denies, another may still allow."""
     return [each for each in wanted if not any(_allows(permission, each) for permission in permissions)]
 
 
@@ -109,6 +114,6 @@ def _allows(permission: Permission, action: str) -> bool:
 
 
 def _fits(pattern: str, action: str) -> bool:
-    """True where an action pattern, in which `*` is any text, covers an action; case does not count."""
+    """True if an action pattern covers an action; `*` stands for any text, and case is ignored."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     return re.fullmatch(expression, action, re.IGNORECASE) is not None

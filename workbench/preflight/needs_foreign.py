@@ -1,4 +1,4 @@
-"""Actions of a deployment on resources that others own, the rights that it needs there, and who grants them."""
+"""Actions of a deployment on resources of other owners, the rights that it needs for them, and who grants these."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASSIGNER = "Role Based Access Control Administrator"
 
 @dataclass(frozen=True)
 class Foreign:
-    """Actions of a deployment on something that the stack does not create. `scope` is its resource id."""
+    """Actions of a deployment on something that the stack does not create. `scope`: its resource id."""
 
     what: str
     scope: str
@@ -39,7 +39,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class OwnersPart:
-    """Step that the owner of something takes by hand, before the deployment."""
+    """Step that the owner of a resource takes manually before the deployment."""
 
     what: str
     does: str
@@ -47,12 +47,12 @@ class OwnersPart:
 
 
 def foreign_rights(settings: Settings, subscription: str) -> list[Foreign]:
-    """Everything in the order in which a deployment gets to it. `subscription` is the stack's."""
+    """All such actions, in the order in which a deployment performs them. `subscription`: the stack's subscription."""
     return [*_hub(settings), *_zones(settings), *_monitor(settings), *_gateway(settings, subscription)]
 
 
 def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list[Foreign]:
-    """Needs of the declared resources of others beyond the listed ones, which have better words."""
+    """Needs derived from declared resources that the list, which has better descriptions, does not cover."""
     known = [each.scope.lower() for each in listed]
     return [
         Foreign(
@@ -78,7 +78,7 @@ def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
 
 
 def _granted(role: str, scope: str, instead: str = "") -> str:
-    """A fix that says who grants what."""
+    """Text of a fix that says who grants which role."""
     command = f'az role assignment create --assignee <you> --role "{role}" --scope {scope}'
     return f"Its owner grants you {role}: {command}{f'; or {instead}' if instead else ''}."
 
@@ -119,7 +119,7 @@ def _monitor(settings: Settings) -> Iterator[Foreign]:
 
 
 def _gateway(settings: Settings, subscription: str) -> Iterator[Foreign]:
-    """The vault with the gateway's certificate, and the zone with its name."""
+    """Actions on the vault with the gateway's certificate, and on the zone with the gateway's name."""
     certificate = gateway_certificate(settings)
     if certificate is not None:
         vault = certificate.vault_id

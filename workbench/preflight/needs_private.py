@@ -1,4 +1,4 @@
-"""Needs of the modes hybrid and private of the caller in the stack's subscription."""
+"""Needs of the network modes hybrid and private in the stack's own subscription."""
 
 from __future__ import annotations
 
@@ -85,8 +85,9 @@ PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Actions in the stack's own subscription by resource type: of private networks, and of a private zone that the
-    stack creates for the gateway's name."""
+    """Actions in the stack's own subscription, by resource type, for private networks and for a private zone that the
+    stack creates for the gateway's name.
+    """
     given, record = private_network(settings), gateway_record(settings)
     names = {**ZONES, **NAMES} if record is not None and record.resource_group is None else {}
     if given is None:
@@ -109,7 +110,7 @@ def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def _approvals(settings: Settings) -> tuple[str, ...]:
-    """Approvals of the connections of all endpoints that the stack has; empty where it has none."""
+    """Actions that approve the private endpoint connections of the stack's services; empty if it has none."""
     link, monitoring = monitor_link(settings), settings.monitoring
     found = DATA_APPROVALS if managed(settings) is not None else ()
     if link is not None and link.scope is None:

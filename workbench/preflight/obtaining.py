@@ -1,4 +1,4 @@
-"""Choice of a pool that is taken, the approval of its price, and the change of settings that takes it. Pure."""
+"""Decision which choice a pool takes, the approval of its price, and the change of settings for it. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """True where the pool is available, as it is or by the change that is written here."""
+        """True if the pool is available, as it is or through the change."""
         return self.outcome in ("as it is", "change", "elsewhere")
 
     def may_cost_more(self, choice: Choice) -> bool:
@@ -40,8 +40,8 @@ def decide(question: Question, name: str, wanted: int | None = None, *, accepts_
     """The decision about a pool.
 
     Args:
-        wanted: the number of the fallback that the user names, also where Azure's answers are not known.
-        accepts_price: whether a choice may be taken after which a node may cost more.
+        wanted: Number of the fallback that the user names, which is taken even if Azure's answers are not known.
+        accepts_price: True if the choice may make a node more expensive.
     """
     found = tuple(choices(question, name))
     taken = chosen(found, wanted)
@@ -69,7 +69,7 @@ def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bo
 
 @dataclass(frozen=True)
 class Difference:
-    """A setting that the change gives another value."""
+    """A setting whose value the change replaces."""
 
     path: str
     before: Any
@@ -82,7 +82,7 @@ class Difference:
 
 
 def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
-    """Changes by a layer, setting by setting, with the place where each is set now."""
+    """Changes that a layer makes, setting by setting, each with the file of the present value."""
     found: list[Difference] = []
     pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
     for name, values in pools.items():
@@ -95,7 +95,7 @@ def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
 
 
 def layer(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """The changes of all pools in one layer; empty where there is none."""
+    """The changes of all pools in one layer; empty if there are none."""
     pools: dict[str, Any] = {}
     for decision in decisions:
         pools.update(decision.layer.get("pools", {}))

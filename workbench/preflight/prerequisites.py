@@ -1,6 +1,6 @@
 """Prerequisites of a first deployment to Azure: what somebody has to have, order or decide, and what is not needed.
 
-From the settings and the catalogue alone. `check` compares the same needs with Azure's answers.
+They follow from the settings and the catalogue alone. `check` compares the same needs with Azure's answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUOTAS = "https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlad
 
 @dataclass(frozen=True)
 class Prerequisite:
-    """Something to have before the first deployment."""
+    """Something that must exist before the first deployment."""
 
     topic: str
     what: str
@@ -40,7 +40,7 @@ class Prerequisite:
 
 @dataclass(frozen=True)
 class NotNeeded:
-    """Something that a reader may expect to need."""
+    """Something that a reader may expect to need, but does not."""
 
     what: str
     why: str
@@ -49,12 +49,12 @@ class NotNeeded:
 def prerequisites(
     settings: Settings, pins: Mapping[str, str], which: Which | None = None, foreign: Sequence[ForeignScope] = ()
 ) -> list[Prerequisite]:
-    """Everything that a stack needs before `pulumi up`, in the order in which somebody gets it.
+    """Everything that a stack needs before `pulumi up`, in the order in which somebody obtains it.
 
     Args:
-        pins: versions that the checkout pins, of `pulumi` and `kubelogin`.
-        which: looks a program up on PATH; None leaves out whether it is there.
-        foreign: what the declared resources need in subscriptions other than the stack's own.
+        pins: Versions of `pulumi` and `kubelogin` that the checkout pins.
+        which: Function that looks a program up on PATH; None to leave out whether programs are installed.
+        foreign: Needs of the declared resources in other subscriptions than the stack's own.
     """
     return [
         *_tools(settings, pins, which),
@@ -127,7 +127,7 @@ def _meaning(need: QuotaNeed) -> str:
 
 
 def _ordered(settings: Settings) -> Iterator[Prerequisite]:
-    """Prerequisites that belong to somebody else, and take an order or a decision."""
+    """Prerequisites that depend on somebody else, by an order or a decision."""
     access = settings.osmo.access
     if access.entra is not None:
         what = "an Entra application, and a group for each role of OSMO"

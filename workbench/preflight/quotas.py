@@ -1,4 +1,4 @@
-"""Quotas of Microsoft.Compute, as Azure lists them, against what a stack needs of them. Pure."""
+"""Comparison of the quotas of Microsoft.Compute, as Azure lists them, with what a stack needs. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _AZURE = "Azure"
 
 
 def by_azures_name(need: QuotaNeed, offers: Mapping[str, SizeOffer]) -> QuotaNeed:
-    """The need of a family under the name by which Azure counts its sizes, where that is another one."""
+    """The need under the quota name that Azure uses for the family of these sizes, if the catalogue's name differs."""
     named = {offers[size.lower()].family for size in need.sizes if size.lower() in offers} - {""}
     return replace(need, usage=named.pop()) if len(named) == 1 and need.usage not in (TOTAL, LOW_PRIORITY) else need
 
 
 def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: Iterable[QuotaNeed]) -> Iterator[Finding]:
-    """Findings about the free part of each quota that a stack needs."""
+    """Findings about the free amount of each quota that a stack needs."""
     usages = {name.lower(): usage for name, usage in answered.items()}
     for need in wanted:
         usage = usages.get(need.usage.lower())
@@ -34,7 +34,9 @@ def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: It
 
 
 def _absent(region: str, need: QuotaNeed) -> Finding:
-    """A quota that Azure does not list is none: a subscription without the right to a family has no row for it."""
+    """Finding for a quota that Azure does not list, which means zero: Azure lists no quota for a family that the
+    subscription may not use.
+    """
     problem = f"The subscription has no quota {need.usage} in {region}, which counts as 0; {need_text(need)}."
     least = max(need.initial, 1)
     fix = (
@@ -56,7 +58,7 @@ def _compared(need: QuotaNeed, usage: Usage) -> Finding:
 
 
 def need_text(need: QuotaNeed) -> str:
-    """Purpose of a needed quota."""
+    """The purpose of a needed quota, as text."""
     kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
     pools = ", ".join(need.pools)
     return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"

@@ -1,4 +1,4 @@
-"""Azure's answers over its REST API: one GET per question."""
+"""Azure's answers from its REST API, with one GET for each question."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ MOST_PAGES = 200
 
 
 class AzureRest:
-    """One subscription behind a `Get`. `Azure` in the sense of `workbench.preflight.answers`."""
+    """One subscription, read through a `Get`: an `Azure` of `workbench.preflight.answers`."""
 
     def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
-        """`exchange` is for questions that are no GET; without it, they have no answer."""
+        """`exchange`: function for requests other than GET; without it such questions are not answered."""
         self._get, self._id, self._exchange = get, subscription, exchange
 
     def subscription(self) -> Subscription:
@@ -183,7 +183,7 @@ class AzureRest:
     def _list(
         self, below: str, kind: str, parameters: Mapping[str, str] | None = None, root: str = ""
     ) -> Iterator[dict[str, Any]]:
-        """Every row of a list, page by page, below `root` or else the subscription."""
+        """Every entry of a list, page by page. The list is below `root`, by default the subscription."""
         address, asked = (
             f"{root}/{below}" if root else self._path(below),
             {"api-version": _VERSIONS.get(kind, ""), **(parameters or {})},
@@ -201,7 +201,7 @@ class AzureRest:
 
 
 def subscriptions(get: Get) -> list[Subscription]:
-    """The subscriptions that the login reaches. Raises Unanswered."""
+    """The subscriptions that the login can use. Raises Unanswered."""
     document = _document("subscriptions", get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
     rows = _rows_of("subscriptions", document)
     return [Subscription(_text(row, "subscriptionId"), _text(row, "displayName"), _text(row, "state")) for row in rows]
@@ -229,7 +229,7 @@ def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
 
 
 def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
-    """One row of the service's capabilities, whose answers are `Enabled` and `Disabled`."""
+    """PostgreSQL features from one entry of the service's capabilities, whose values are `Enabled` and `Disabled`."""
 
     def said(key: str) -> bool | None:
         return {"enabled": True, "disabled": False}.get(_text(row, key).lower())
@@ -251,14 +251,17 @@ def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
 
 
 def _document(what: str, answer: Any) -> dict[str, Any]:
-    """An answer of ARM. Raises Unanswered for one that is no object, as something in its place may send."""
+    """An answer of ARM as a map. Raises Unanswered for any other value, which a proxy may have sent in ARM's place."""
     if not isinstance(answer, dict):
         raise Unanswered(f"{what}: the answer is no object ({type(answer).__name__}), so it is not Azure's")
     return cast("dict[str, Any]", answer)
 
 
 def _rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a list. Without `value` it is no list of ARM's, and not one that is empty."""
+    """The entries of a list.
+
+    Raises Unanswered if the answer has no `value`: it is not an empty list, but no list of ARM's.
+    """
     if not isinstance(document.get("value"), list):
         raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")
     return _rows(document["value"])

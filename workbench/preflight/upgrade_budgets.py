@@ -1,4 +1,4 @@
-"""Disruption budgets that prevent upgrades by AKS: those that follow from the settings, and those of a cluster."""
+"""Disruption budgets that prevent upgrades by AKS: those that follow from the settings, and those in a cluster."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ FIX = "Change the budget, or set cluster.upgrades.forceUntil to a time soon afte
 
 
 def declared(settings: Settings) -> Iterator[Finding]:
-    """Budgets that what the stack installs will make."""
+    """Findings about budgets that the software of a stack will create."""
     if problem := refused_upgrades(settings):
         yield Finding(Severity.WARNING, TOPIC, WORKER_BUDGET, problem, BUDGET_FIX, BUDGET.source)
 
 
 def present(found: Sequence[str], where: str) -> Iterator[Finding]:
-    """Budgets of a cluster for which AKS refuses upgrades, as `blocking` names them."""
+    """Findings for the cluster's disruption budgets because of which AKS refuses upgrades, from the texts of
+    `blocking`.
+    """
     for each in found:
         problem = f"AKS refuses every upgrade of Kubernetes and of node images because of {each} (UnsatisfiablePDB)."
         yield Finding(Severity.WARNING, TOPIC, each.partition(" ")[0], problem, FIX, where)

@@ -1,3 +1,5 @@
-"""Recordings of a subscription and a cluster in one file: written with reading rights, read without any access."""
+"""Recordings of a subscription and a cluster in one file: written with read-only rights, and read without
+any access.
+"""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Consistent replacement of IP addresses that keeps which address is in which network. Pure.
+"""Consistent replacement of IP addresses, which preserves the network that each address is in. Pure functions.
 
-Of a private address the last eight bits are kept, and of the others those by which it differs from another address of
-the recording; the rest are zero. Two addresses stay two, an address stays in its networks, and doing it twice changes
-nothing.
+Of a private address, the last eight bits are kept, and of the other bits those by which it differs from another address
+of the recording; the rest become zero. Different addresses stay different, an address stays in its networks, and a
+second replacement changes nothing.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ WIDEST_PUBLIC = 12
 
 
 class Addresses:
-    """The addresses of a recording, and what stands for each."""
+    """The addresses of a recording, each with its replacement."""
 
     def __init__(self, found: Iterable[tuple[str, int]]) -> None:
-        """`found` has the address and the prefix length of each; 32 for one without."""
+        """`found`: each address with its prefix length, 32 if it has none."""
         nodes = sorted({(int(ipaddress.IPv4Address(text)), bits) for text, bits in found})
         self._of: dict[tuple[int, int], int] = {}
         for network in PRIVATE:
@@ -50,11 +50,11 @@ class Addresses:
 
     @property
     def replaced(self) -> int:
-        """Number of the addresses and networks that something else stands for."""
+        """Number of addresses and networks that are replaced by others."""
         return sum(1 for (address, _), given in self._of.items() if address != given)
 
     def text(self, text: str) -> str:
-        """The text with what stands for each address in it."""
+        """The text with each address replaced."""
         return V4.sub(self._shown, text)
 
     def _shown(self, found: re.Match[str]) -> str:
@@ -69,7 +69,7 @@ class Addresses:
 
 
 def parsed(found: re.Match[str]) -> tuple[str, int] | None:
-    """Address and prefix length of a match; None for four numbers that are no address."""
+    """Address and prefix length in a match; None for four numbers that are not an address."""
     bits = int(found[2]) if found[2] else 32
     if bits > 32 or any(int(each) > 255 for each in found[1].split(".")):
         return None
@@ -85,7 +85,7 @@ def _is_hidden(address: int, bits: int) -> bool:
 
 
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
-    """Replacements of the addresses below a prefix, in which only the bits where two addresses differ are kept."""
+    """Replacements for the addresses below a prefix; only bits in which two addresses differ are kept."""
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]
     while stack:

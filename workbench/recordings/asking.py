@@ -1,4 +1,6 @@
-"""Reading of a cluster for a recording: what can be read within the bounds, and a note of each thing that cannot."""
+"""Reading of a cluster for a recording: everything that can be read within the limits, and a note on everything that
+cannot.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Say = Callable[[str], None]
 
 
 class Bounded:
-    """A reader that counts, and that ends when a bound is reached."""
+    """Reader that counts requests and bytes, and ends when a limit is reached."""
 
     def __init__(self, get: Get, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._get, self._limits, self._clock = get, limits, clock
@@ -25,7 +27,7 @@ class Bounded:
 
     @property
     def reached(self) -> str:
-        """The bound that was reached; empty while none is."""
+        """The limit that was reached, as text; empty while none is."""
         if self._clock() > self._until:
             return f"{self._limits.seconds:g} s are over"
         if self.requests >= self._limits.requests:
@@ -33,7 +35,7 @@ class Bounded:
         return f"{self._limits.mebibytes} MiB are full" if self.bytes >= self._limits.mebibytes << 20 else ""
 
     def __call__(self, path: str, parameters: Mapping[str, str]) -> Any:
-        """Raises Unreachable where a bound is reached, and as the reader does."""
+        """The answer to a request. Raises Unreachable if a limit is reached, and the errors of the reader."""
         if reached := self.reached:
             raise Unreachable(f"not read any more: {reached}")
         self.requests += 1
@@ -43,7 +45,7 @@ class Bounded:
 
 
 def size_of(answer: Any) -> int:
-    """Bytes of an answer, nearly: those of its texts and a few for each value."""
+    """Approximate size of an answer in bytes: those of its texts and a few for each value."""
     total, stack = 0, [answer]
     while stack:
         value = stack.pop()
@@ -57,7 +59,7 @@ def size_of(answer: Any) -> int:
 
 
 def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
-    """Versions, all lists but those that are left out, and logs of containers that ended badly."""
+    """Entries about the cluster: versions, all lists that are not left out, and logs of containers that ended badly."""
     paths: list[str] = []
     yield from _discovered(get, paths)
     pods: Sequence[Mapping[str, Any]] = ()
@@ -90,7 +92,7 @@ def _resource(path: str) -> str:
 
 
 def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
-    """Entries about the groups and versions of the API; the paths of the lists to read are added to `paths`."""
+    """Entries about the groups and versions of the API. Adds the paths of the lists to read to `paths`."""
     groups: list[Mapping[str, Any]] = []
     for path in ("/version", "/api/v1", "/apis"):
         try:
@@ -126,7 +128,9 @@ def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:
 
 
 def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator[Entry]:
-    """The last lines of containers that failed or are not ready, and of the last end of those that start again."""
+    """The last log lines of containers that failed or are not ready, and of the previous run of restarted
+    containers.
+    """
     wanted = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
     if len(wanted) > MOST_LOGS:
         yield {
@@ -153,7 +157,7 @@ def _created(pod: Mapping[str, Any]) -> str:
 
 
 def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Containers whose logs are read, and whether it is the log before the last start."""
+    """Containers whose logs are read, each with True for the log of the run before the last restart."""
     if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
         return
     for status in (*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])):

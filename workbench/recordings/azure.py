@@ -31,7 +31,7 @@ MOST_PAGES = 50
 
 
 class _Reader:
-    """Requests to ARM within the bounds."""
+    """Sender of requests to ARM within the limits."""
 
     def __init__(self, get: Get, limits: Limits) -> None:
         self._get, self._limits = get, limits
@@ -46,7 +46,7 @@ class _Reader:
         return answer
 
     def rows(self, path: str, version: str) -> Iterator[Mapping[str, Any]]:
-        """Rows of a list, page by page. Raises Unanswered."""
+        """Entries of a list, page by page. Raises Unanswered."""
         for _ in range(MOST_PAGES):
             answer = self(path, version)
             if not is_mapping(answer):
@@ -62,10 +62,10 @@ class _Reader:
 
 
 def azure_entries(get: Get, group: str, limits: Limits, say: Say) -> Iterator[Entry]:
-    """Bodies of a resource group's resources, and of those below them.
+    """Bodies of a resource group's resources, and of their child resources.
 
     Args:
-        group: Its ARM id.
+        group: ARM id of the resource group.
     """
     read = _Reader(get, limits)
     try:
@@ -103,7 +103,7 @@ def _below(read: _Reader, id_: str, type_: str) -> Iterator[Entry]:
 
 
 def version_of(type_: str) -> str:
-    """The API version with which the program sends a type; empty where it sends none."""
+    """The API version with which the program sends a resource type; empty if the program does not send the type."""
     known = {name.lower(): each.sent for name, each in api_versions().types.items()}
     return known.get(type_.lower(), "")
 

@@ -1,4 +1,4 @@
-"""A recorded cluster as the readers of a live one see it: a `Get` that answers from the file alone."""
+"""A recorded cluster in the form of a live one: a `Get` that answers from the file alone."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Test = Callable[[Mapping[str, Any]], bool]
 
 
 def reader(recording: Recording) -> Get:
-    """A reader with the interface of `physical_ai.readiness.client`; what was refused is refused again.
+    """A reader with the interface of `physical_ai.readiness.client`; requests that were refused are refused again.
 
-    Lists of one namespace, of labels and of fields are taken from the list of all objects, as an API server does.
+    Lists by namespace, labels or fields are selected from the list of all objects, as by an API server.
     """
     lists = recording.lists
     refused = {each["path"]: each for each in recording.of("refused")}
@@ -72,7 +72,9 @@ def _group(path: str) -> str:
 
 
 def _collection(path: str) -> tuple[str, str]:
-    """The path of all objects of a resource, and the namespace that is asked for; empty for all."""
+    """The path of the list of all objects of a resource, and the requested namespace; an empty one for all
+    namespaces.
+    """
     found = _NAMESPACED.match(path)
     if found:
         return f"{found['head']}/{found['rest']}", found["space"]
@@ -81,7 +83,7 @@ def _collection(path: str) -> tuple[str, str]:
 
 
 def _page(items: Sequence[Any], parameters: Mapping[str, str]) -> dict[str, Any]:
-    """One page; the token of the next one is the number of the objects before it."""
+    """One page of a list; the token for the next one is the number of objects before it."""
     limit, token = parameters.get("limit", ""), parameters.get("continue", "")
     if not limit.isdigit() or not int(limit):
         return {"metadata": {}, "items": list(items)}
@@ -101,7 +103,7 @@ def _log(logs: Mapping[tuple[str, str, str, bool], str], path: str, parameters: 
 
 
 def label_tests(selector: str) -> list[Test]:
-    """Tests of a label selector as the API takes it. Raises ValueError for one that is none."""
+    """Tests for a label selector in the API's format. Raises ValueError for an invalid one."""
     return [_label_test(each) for each in re.split(r",(?![^()]*\))", selector) if each]
 
 
@@ -124,7 +126,7 @@ def _label_test(text: str) -> Test:
 
 
 def field_tests(selector: str) -> list[Test]:
-    """Tests of a field selector, which knows `=` and `!=`."""
+    """Tests for a field selector, which supports `=` and `!=`."""
     return [_field_test(each) for each in selector.split(",") if each]
 
 

@@ -1,4 +1,4 @@
-"""Removal of what could let anybody in: values by the name of their key, and by what they look like. Pure."""
+"""Removal of credentials: values found by the name of their key, or by their form. Pure functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BITS = 4.2
 
 
 class Remover:
-    """A walk over documents that removes credentials, and counts what was removed."""
+    """Walker over documents that removes credentials, and counts them."""
 
     def __init__(self) -> None:
         self.removed = 0
@@ -80,7 +80,7 @@ class Remover:
         return REMOVED
 
     def text(self, value: str) -> str:
-        """A text without what looks like a credential."""
+        """A text without the parts that look like credentials."""
         if len(value) < 8:
             return value
         found, known = _KNOWN.subn(REMOVED, value)
@@ -111,7 +111,7 @@ class Remover:
 
 
 def is_telling(key: str) -> bool:
-    """True for the name of a setting or an environment variable whose value is a credential.
+    """True for the name of a setting or environment variable whose value is a credential.
 
     >>> is_telling("POSTGRES_PASSWORD"), is_telling("secretName"), is_telling("tokenExpirationSeconds")
     (True, False, False)

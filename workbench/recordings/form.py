@@ -1,6 +1,7 @@
-"""Form of a recording: gzip-ed lines of JSON, a head first and an end with a checksum last.
+"""Format of a recording: gzip-compressed lines of JSON, of which the first is a head and the last an end with a
+checksum.
 
-Each line is one entry, an object whose `kind` says which fields it has. docs/recordings.md describes them.
+Each line is one entry, an object whose `kind` determines its fields. docs/recordings.md describes them.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ VOLATILE: Sequence[str] = (
 
 
 def fault(entry: Any) -> str | None:
-    """Problem with an entry, with the path in it; None where there is none."""
+    """Problem with an entry, with the path in the entry; None if it is valid."""
     if not is_mapping(entry):
         return "is no object"
     given = entry

@@ -1,4 +1,4 @@
-"""The entries of a recording in their order, without credentials, names and ids, and with a summary."""
+"""The entries of a recording in order, without credentials, names and ids, and with a summary."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ OWN = ("kind", "path", "format", "version", "program", "recordedAt", "simulated"
 
 
 def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
-    """The first entry."""
+    """The first entry of a recording."""
     given = {"stack": stack, "recordedAt": at_, "program": program, "simulated": simulated}
     return {"kind": HEAD, "format": NAME, "version": VERSION, **given}
 
 
 def made(entries: Iterable[Entry]) -> list[Entry]:
-    """All entries as they are written, with a summary second."""
+    """All entries as they are written, with a summary as the second one."""
     remover = Remover()
     clean = [_clean(each, remover) for each in entries]
     replacer = Replacer(clean)
@@ -39,7 +39,7 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
 
 
 def _without_files(item: Mapping[str, Any], remover: Remover) -> dict[str, Any]:
-    """A ConfigMap without its binary files, which nobody reads and nobody can look through."""
+    """A ConfigMap without its binary files, which nobody needs and nobody could check for secrets."""
     if "binaryData" not in item:
         return dict(item)
     remover.removed += len(at(item, "binaryData", {}))
@@ -54,7 +54,7 @@ def _sorted(entry: Entry) -> Entry:
 
 
 def summary(entries: Sequence[Entry], remover: Remover, replacer: Replacer) -> Entry:
-    """A summary for the person who gives the file away."""
+    """A summary for the person who passes the file on."""
     objects: Counter[str] = Counter()
     spaces: Counter[str] = Counter()
     for each in entries:

@@ -1,7 +1,7 @@
-"""Consistent replacement of names and ids that lead to a person, a subscription or a machine. Pure.
+"""Consistent replacement of names and ids that lead to a person, a subscription or a machine. Pure functions.
 
-The same name has the same replacement everywhere in a recording, in the middle of texts too. A replacement that is
-already in the recording is not given to anything else, and is itself kept: doing it twice changes nothing.
+A name has the same replacement everywhere in a recording, also inside texts. A replacement that already occurs in the
+recording is not used for another name, and is itself kept, so a second replacement changes nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KINDS = ("ids", "addresses", "hosts", "nodes", "names", "users", "mail")
 
 
 class Replacer:
-    """Replacements of names in one recording. They are collected from all its entries, and then applied to each."""
+    """Replacements of the names in one recording. They are collected from all its entries, and then applied to each."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._guids: dict[str, str] = {}
@@ -152,7 +152,7 @@ def _suffix(host: str) -> str:
 
 
 class _Found:
-    """Names in the order in which a recording has them."""
+    """Names in the order in which they occur in a recording."""
 
     def __init__(self) -> None:
         self.guids: dict[str, None] = {}
@@ -238,7 +238,7 @@ class _Found:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Every text in a document, with the key that it is under."""
+    """Every text in a document, with the key that it belongs to."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, list):

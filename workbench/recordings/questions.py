@@ -1,4 +1,4 @@
-"""Requests of a recording: lists that are left out, versions that readers ask for, queries, and the bounds."""
+"""Requests that a recording makes: lists to leave out, versions that readers ask for, queries, and the limits."""
 
 from __future__ import annotations
 

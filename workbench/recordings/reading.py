@@ -1,4 +1,4 @@
-"""Reading of a recording, which may come from anybody: bounded, checked, and refused as a whole where it is wrong."""
+"""Reading of a recording from any source: limited in size, checked, and refused as a whole if anything is wrong."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ MAKE_ANOTHER = "Ask for another recording: physai record STACK -o FILE"
 
 
 class BadRecording(Exception):
-    """A file that is no recording, or one that was cut or changed; one sentence with file, place and reason."""
+    """Error for a file that is not a recording, or one that was cut or changed; one sentence with file, place and
+    reason.
+    """
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Entries of one file, checked."""
+    """Checked entries of one file."""
 
     file: Path
     entries: Sequence[Entry]
@@ -64,12 +66,12 @@ class Recording:
         return (each for each in self.entries if each["kind"] == kind)
 
     def only(self, kind: str, field: str) -> Any:
-        """The field of the one entry of a kind; None where there is none."""
+        """A field of the only entry of a kind; None if there is none."""
         return next((each[field] for each in self.of(kind)), None)
 
     @cached_property
     def lists(self) -> Mapping[str, list[dict[str, Any]]]:
-        """Objects by the path of their list."""
+        """Objects by the path of the list that they were read from."""
         found: dict[str, list[dict[str, Any]]] = {}
         for each in self.of("list"):
             found.setdefault(each["path"], []).extend(cast("list[dict[str, Any]]", each["items"]))
@@ -80,7 +82,7 @@ def read(file: Path) -> Recording:
     """The recording in a file.
 
     Raises:
-        BadRecording
+        BadRecording: the file is not a valid recording.
     """
     try:
         entries = list(_entries(file))
@@ -159,7 +161,7 @@ def _entry(file: Path, number: int, line: bytes) -> Entry:
 
 
 def _check_lists(made: Recording) -> None:
-    """Check that objects have the form of the API, and that no two have the same name."""
+    """Checks that objects have the API's form, and that no two have the same name."""
     for path, items in made.lists.items():
         try:
             checked({"items": items}, path)

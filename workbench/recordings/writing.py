@@ -1,4 +1,4 @@
-"""Writing of a recording: all of it, or nothing."""
+"""Writing of a recording: the whole file, or nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from workbench.recordings.form import END, Entry
 
 
 def write(entries: Iterable[Entry], file: Path) -> int:
-    """Writes the entries, and the end with their checksum. Returns the file's size in bytes.
+    """Writes the entries, and an end with their checksum; returns the file's size in bytes.
 
-    The same entries give the same bytes. Raises OSError; the file is then as it was.
+    The same entries give the same bytes. Raises OSError; the file is then unchanged.
     """
     handle, made = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:

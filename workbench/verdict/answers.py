@@ -1,4 +1,4 @@
-"""Meaning of ARM's answers to a validation and to what-if. Pure.
+"""Readers of ARM's answers to validation and what-if. Pure functions.
 
 Shapes: azure-rest-api-specs, Microsoft.Resources/deployments/stable/2022-09-01 (`DeploymentValidateResult`,
 `WhatIfOperationResult`) and common-types `ErrorResponse`; `additionalInfo` of a policy: ARM docs,
@@ -23,7 +23,7 @@ _POLICY = "PolicyViolation"
 
 
 def errors(document: Any) -> list[Said]:
-    """Everything that an error says, innermost first: what holds others only repeats that there are some."""
+    """All messages in an error, innermost first: an error that contains others only says that there are some."""
     body = _map(document)
     inner = body.get("error", body)
     return list(dict.fromkeys(_said(_map(inner), 0))) if _map(inner) else []
@@ -52,7 +52,7 @@ def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _in_message(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The error that some services send as the text of another one."""
+    """The error that some services send as the message text of another error."""
     text = _text(error, "message").strip()
     if not text.startswith("{"):
         return []
@@ -73,7 +73,7 @@ def _policies(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(document: Any) -> list[Change]:
-    """Changes in the answer of what-if. An unknown kind of change keeps its name."""
+    """Changes in what-if's answer. A change of an unknown kind keeps its name."""
     rows = _map(_map(document).get("properties", document)).get("changes")
     found: list[Change] = []
     for row in cast("list[Any]", rows) if isinstance(rows, list) else []:

@@ -1,7 +1,7 @@
-"""Questions to ARM about templates: whether it would accept them, and what they would change. Nothing is created.
+"""Requests to ARM about templates: whether it would accept them, and what they would change. Nothing is created.
 
-Bounded in requests and time. An answer that ARM gives later is fetched from the address that it names, after the time
-that it names.
+The number of requests and the time are limited. If ARM answers later, the answer is fetched from the address that ARM
+names, after the time that ARM names.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[
 
 
 class NoAnswer(Exception):
-    """Raised where ARM gave no usable answer; the text has the reason, in ARM's words where it has some."""
+    """Error if ARM gave no usable answer; the text has the reason, with ARM's own message if there is one."""
 
 
 @dataclass
 class Arm:
-    """ARM as one caller reaches it, with what is left of the bounds."""
+    """Client of ARM for one caller, with the remaining requests and time."""
 
     exchange: Exchange
     subscription: str
@@ -44,7 +44,7 @@ class Arm:
         self._until = self.clock() + MOST_SECONDS
 
     def judge(self, plan: Plan) -> list[Judged]:
-        """ARM's answers about the templates of a plan. What-if follows where the validation finds nothing."""
+        """ARM's answers about the templates of a plan. What-if is only requested if validation finds nothing."""
         return [self._judge(each) for each in plan.deployments]
 
     def _judge(self, deployment: Deployment) -> Judged:
@@ -64,7 +64,7 @@ class Arm:
             return Judged(deployment.name, unanswered=f"it accepts the template, but what-if: {problem}")
 
     def _asked(self, deployment: Deployment, what: str, body: Any) -> tuple[int, Any]:
-        """Status and document of the final answer."""
+        """HTTP status and JSON document of the final answer to a request about a template."""
         path = f"/subscriptions/{self.subscription}/providers/Microsoft.Resources/deployments/{deployment.name}/{what}"
         status, document, headers = self._request("POST", path, {"api-version": API_VERSION}, body)
         while status == 202:
@@ -83,7 +83,7 @@ class Arm:
     def _request(
         self, method: str, path: str, parameters: Mapping[str, str], body: Any
     ) -> tuple[int, Any, Mapping[str, str]]:
-        """One answer; a busy ARM is asked again. None of the questions changes anything."""
+        """One answer, after repeating the request while ARM is busy. None of these requests changes anything."""
         repeats = 0
         while True:
             self.requests += 1
@@ -106,7 +106,10 @@ class Arm:
 
 
 def _refusals(status: int, document: Any) -> list[Said]:
-    """Errors of ARM about a template; empty where it accepts it. Raises NoAnswer where ARM does not judge it."""
+    """ARM's errors about a template; empty if it accepts the template.
+
+    Raises NoAnswer if ARM did not check the template.
+    """
     said = errors(document)
     if status in {401, 403, 404}:
         raise NoAnswer(f"ARM answered {status}{_words(document)}")

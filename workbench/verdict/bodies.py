@@ -1,6 +1,6 @@
-"""Bodies of requests to ARM, of the inputs of resources. Pure.
+"""Bodies of requests to ARM, made from the inputs of resources. Pure functions.
 
-The paths are azure-native's own (`physical_ai.catalog.azure_native`); keys that it does not rename are ARM's.
+The paths are azure-native's own (`physical_ai.catalog.azure_native`); keys that azure-native does not rename are ARM's.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ API_VERSION_INPUT = "azureApiVersion"
 
 
 def resource_id(mapping: TypeMapping, inputs: Mapping[str, Any], subscription: str) -> str:
-    """The id of a resource with these inputs. Raises KeyError where a part of it is missing."""
+    """The id of a resource with these inputs. Raises KeyError if a part of the id is missing."""
     values = {name: str(inputs[name]).strip("/") for name in mapping.path_params}
     form = mapping.id_format.replace("/resourcegroups/", "/resourceGroups/")
     return form.format_map({"subscriptionId": subscription, **values})
 
 
 def arm_type(mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
-    """Type of the resource; the type of a record of a DNS zone is an input."""
+    """ARM type of the resource; for a record of a DNS zone, an input contains it."""
     if "recordType" in mapping.path_params:
         return f"{mapping.arm_type.rpartition('/')[0]}/{inputs['recordType']}"
     return mapping.arm_type
@@ -33,7 +33,7 @@ def api_version(mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
 
 
 def body(mapping: TypeMapping, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Body of a PUT, without the name, which is part of the path."""
+    """The body of a resource's PUT, without the resource's name, which is part of the path."""
     result: dict[str, Any] = {}
     for name, value in inputs.items():
         if value is None or name == API_VERSION_INPUT or name in mapping.path_params:
@@ -78,12 +78,12 @@ GROUP = re.compile(r"^/?subscriptions/[^/]+/resourceGroups/([^/]+)", re.IGNORECA
 
 
 def subscription_of(place: str) -> str:
-    """Subscription of an id; empty where it has none."""
+    """Subscription in a resource id; empty if the id has none."""
     found = SUBSCRIPTION.match(place)
     return found[1] if found else ""
 
 
 def group_of(place: str) -> str:
-    """Resource group of an id; empty for what is in none."""
+    """Resource group in a resource id; empty if the id has none."""
     found = GROUP.match(place)
     return found[1] if found else ""

@@ -1,4 +1,5 @@
-"""Values of a template: ids as they will be, secrets as parameters, what Azure computes as `reference`. Pure.
+"""Values of a template: ids as they will be, secrets as parameters, and values that Azure computes as `reference`. Pure
+functions.
 
 ARM reads every text that begins with a bracket as an expression (ARM docs, template-expressions).
 """
@@ -18,7 +19,7 @@ PLACEHOLDER = "Placeholder-0-of-a-secret"
 
 @dataclass(frozen=True)
 class Names:
-    """Replacements of what stands for something else in a recording."""
+    """Replacements for placeholders in a recording of declared resources."""
 
     ids: Mapping[str, str]
     """Recorded id → id, where they differ."""
@@ -28,13 +29,13 @@ class Names:
 
 @dataclass
 class Values:
-    """Conversion of values, which collects the parameters that they need."""
+    """Converter of values, which collects the template parameters that they need."""
 
     names: Names
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def value(self, value: Any) -> Any:
-        """A value of a body in a template."""
+        """The value of a body, converted for a template."""
         if isinstance(value, Hidden):
             return self._secret()
         if isinstance(value, str):
@@ -46,7 +47,7 @@ class Values:
         return value
 
     def id(self, text: str) -> str:
-        """A text in which recorded ids are the real ones."""
+        """A text in which recorded ids are replaced by the real ones."""
         for recorded, real in self.names.ids.items():
             if text.lower() == recorded.lower():
                 return real
@@ -55,7 +56,7 @@ class Values:
         return text
 
     def text(self, text: str) -> str:
-        """The text; an expression in its place where a part of it is computed."""
+        """A text for a template: an expression if a part of the text is computed."""
         text = self.id(text)
         stand_ins = [each for each in self.names.expressions if each in text]
         if not stand_ins:
@@ -79,5 +80,5 @@ class Values:
 
 
 def reference(resource_id: str, api_version: str, path: str) -> str:
-    """An expression for what Azure computes of a resource: `path` in the properties that a GET returns."""
+    """An expression for a value that Azure computes for a resource; `path` is in the properties that a GET returns."""
     return f"reference('{resource_id}', '{api_version}').{path}"

@@ -1,4 +1,7 @@
-"""Findings from ARM's answers: its code and sentence, the resource, the setting behind it, what to change. Pure."""
+"""Findings from ARM's answers: ARM's code and message, the resource, the setting behind it, and what to change.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ Origin = Callable[[str], str]
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFinding(Finding):
-    """One thing that ARM refuses."""
+    """A refusal by ARM as a finding."""
 
     code: str = ""
     resource: str = ""
@@ -29,7 +32,7 @@ class VerdictFinding(Finding):
 
 
 def findings(plan: Plan, judged: Sequence[Judged], pools: Sequence[str], origin: Origin) -> Iterator[Finding]:
-    """All findings, of refusals first."""
+    """All findings, refusals first."""
     refused = [said for each in judged for said in each.said]
     for said in refused:
         yield _refusal(plan, said, pools, origin)
@@ -76,7 +79,9 @@ def _refusal(plan: Plan, said: Said, pools: Sequence[str], origin: Origin) -> Ve
 
 
 def subject_of(plan: Plan, said: Said) -> Subject | None:
-    """The resource that ARM speaks of: by an id in its target or sentence, or by a name that only one resource has."""
+    """The resource that a message of ARM is about, found by an id in its target or text, or by a name that only one
+    resource has; else None.
+    """
     ids = [said.target, *re.findall(r"/subscriptions/[^\s'\",;]+", f"{said.target} {said.message}")]
     for text in ids:
         parts = text.rstrip(".").split("/")
@@ -89,7 +94,7 @@ def subject_of(plan: Plan, said: Said) -> Subject | None:
 
 
 def _own_name(subject: Subject) -> str:
-    """Name with those of its parents, as a template has it."""
+    """A resource's name with those of its parents, as in a template."""
     return "/".join(subject.resource_id.rpartition("/providers/")[2].split("/")[2::2])
 
 

@@ -1,4 +1,4 @@
-"""Resources as a run of the program without an engine records them, and the templates that are made of them."""
+"""Resources as a run of the program without an engine records them, and the templates made from them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A secret value, which is not in the template: a parameter takes its place."""
+    """Placeholder for a secret value, which the template replaces with a parameter."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A resource in a template: where Azure's answers about it lead back to."""
+    """A resource in a template, by which Azure's answers are traced back to the declared resource."""
 
     resource_id: str
     type: str
@@ -44,7 +44,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Deployment:
-    """A template at the scope of the subscription, with the values of its parameters."""
+    """A template at subscription scope, with the values of its parameters."""
 
     name: str
     location: str
@@ -53,7 +53,7 @@ class Deployment:
     resources: int
 
     def body(self) -> dict[str, Any]:
-        """Body of a request to validate it, or to say what it would change."""
+        """Body of the request for a validation or for what-if."""
         return {
             "location": self.location,
             "properties": {"mode": "Incremental", "template": self.template, "parameters": self.parameters},
@@ -70,14 +70,14 @@ class Plan:
     """Resources that are in no template, as `Type name`, and the reason."""
 
     def subject(self, resource_id: str) -> Subject | None:
-        """Resource of an id in one of Azure's answers; case does not count."""
+        """The resource with this id, which is from one of Azure's answers; case is ignored. None if there is none."""
         wanted = resource_id.strip("/").lower()
         return next((each for each in self.subjects if each.resource_id.strip("/").lower() == wanted), None)
 
 
 @dataclass(frozen=True)
 class Said:
-    """One thing that ARM says about a plan, in its own words."""
+    """One message of ARM about a plan."""
 
     code: str
     message: str
@@ -89,7 +89,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Change:
-    """Operation of a deployment on one resource, by ARM's what-if."""
+    """Change of one resource by a deployment, as ARM's what-if reports it."""
 
     resource_id: str
     kind: str
@@ -100,7 +100,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Judged:
-    """ARM's answer to one deployment."""
+    """ARM's answer about one deployment."""
 
     deployment: str
     said: tuple[Said, ...] = ()

@@ -1,4 +1,4 @@
-"""Settings of a stack that a resource of it comes from. Pure."""
+"""Search for the setting of a stack that a resource comes from. Pure functions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ _CLUSTER: Mapping[str, str] = {
 
 
 def setting(subject: Subject, said: Said, pools: Sequence[str]) -> str:
-    """Path of the setting that a resource comes from, as precisely as ARM's words allow; empty where unknown."""
+    """Path of the setting that a resource comes from, as precisely as ARM's message allows; empty if it is
+    not known.
+    """
     words = f"{said.code} {said.target} {said.message}".lower()
     if subject.arm_type.endswith("/agentPools"):
         name = subject.resource_id.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Resources of a stack as ARM knows them: ids, bodies, and what each depends on. Pure."""
+"""Resources of a stack as ARM knows them: ids, bodies, and dependencies. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ AZURE = "azure-native:"
 def subjects(
     recorded: Iterable[Recorded], subscription: str, fixed: Mapping[str, str]
 ) -> tuple[list[Subject], dict[str, Any], list[tuple[str, str]]]:
-    """Subjects in the order of their creation, parameters of the secrets, and what has no form in a template.
+    """Subjects in the order of their creation, template parameters for the secrets, and resources that a template
+    cannot have.
 
     Args:
-        fixed: Stand-ins of the recording → expressions, as for the tenant.
+        fixed: Expressions by placeholder in the recording, such as for the tenant.
     """
     named, left_out = _named(recorded, subscription)
     ids = {each.recorded_id: real for real, each in named.items() if each.recorded_id and each.recorded_id != real}
@@ -34,7 +35,7 @@ def subjects(
 
 
 def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, Recorded], list[tuple[str, str]]]:
-    """Resources by id, and those without one."""
+    """Resources by id, and resources without an id, each with the reason."""
     found: dict[str, Recorded] = {}
     left_out: list[tuple[str, str]] = []
     given = [each for each in recorded if each.type.startswith(AZURE)]
@@ -93,7 +94,7 @@ def _depending(subject: Subject, every: Iterable[Subject]) -> Subject:
 
 
 def _names(text: str, wanted: str) -> bool:
-    """True where a text has an id as a whole, or the id of a part of it."""
+    """True if a text contains a whole id, or the id of a resource below it."""
     at = text.find(wanted)
     while at >= 0:
         following = text[at + len(wanted) : at + len(wanted) + 1]
@@ -116,7 +117,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _ordered(made: list[Subject]) -> list[Subject]:
-    """Subjects in an order in which each comes after its dependencies; unchanged where they depend on each other."""
+    """Subjects ordered so that each comes after its dependencies; unchanged if they depend on each other
+    in a circle.
+    """
     by_id = {each.resource_id: each for each in made}
     try:
         order = TopologicalSorter({each.resource_id: each.depends_on for each in made}).static_order()

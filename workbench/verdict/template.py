@@ -1,7 +1,8 @@
-"""Deployment templates of a stack's resources, at the right scopes and within ARM's limits. Pure.
+"""Deployment templates of a stack's resources, at the right scopes and within ARM's limits. Pure functions.
 
-Groups are resources of the subscription; what is in a group is in a nested deployment there, also where the group is of
-another subscription. Limits: ARM docs, template best practices (4 MB a template, 1 MB a resource, 800 resources).
+Resource groups are resources of the subscription. Resources in a group are in a nested deployment for that group, even
+if the group is in another subscription. Limits: ARM docs, template best practices (4 MB for a template, 1 MB for a
+resource, 800 resources).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def plan(
     """Templates with all recorded resources of Azure.
 
     Args:
-        subscription: The stack's.
-        fixed: Stand-ins of the recording → template expressions.
+        subscription: The stack's subscription.
+        fixed: Template expressions by placeholder in the recording.
     """
     found, parameters, left_out = subjects(recorded, subscription, fixed or {})
     fits = [each for each in found if _size(_resource(each, found)) <= LARGEST_RESOURCE]
@@ -48,7 +49,7 @@ def plan(
 
 
 def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
-    """Resources in as few requests as ARM's limits of size allow."""
+    """Resources distributed over as few requests as ARM's size limits allow."""
     parts: list[list[Subject]] = []
     size = 0
     for each in found:
@@ -97,7 +98,7 @@ def _template(
 
 
 def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[str, str], str]:
-    """Names of the nested deployments; the own resources of the subscription need none."""
+    """Names of the nested deployments; resources at the scope of the stack's own subscription need none."""
     found: dict[tuple[str, str], str] = {}
     for number, (of, group) in enumerate(placed, 1):
         is_own = of.lower() == subscription.lower()
@@ -111,7 +112,7 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
-    """A deployment in a group, whose expressions are its own."""
+    """A deployment in a resource group, which evaluates its own expressions."""
     of, group = place
     resources = [_resource(each, inside) for each in inside]
     used = _parameters_of(resources)
@@ -150,7 +151,7 @@ def _document(schema: str, resources: Sequence[Any], parameters: Iterable[str]) 
 
 
 def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
-    """A resource of a template. What it depends on is named as far as it is in the same one."""
+    """A resource of a template. Only dependencies in the same template are listed."""
     scope, _, path = subject.resource_id.rpartition("/providers/")
     segments = path.split("/")
     present = {each.resource_id for each in beside}

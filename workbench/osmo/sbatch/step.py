@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """Where a command that is not itself a step hides srun, as text; None if it does not."""
+    """Part of a command, other than its own program, in which srun is hidden, as text; None if there is none."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.

@@ -1,4 +1,4 @@
-"""The file of a converted workflow."""
+"""Writer for the file of a converted workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those sections of the service's configuration that OSMO 6.3.1 checks at load: `service`, `workflow` and `dataset`.
+"""Sections of the service's configuration that OSMO 6.3.1 checks at load: `service`, `workflow` and `dataset`.
 
 An unknown key in them stops the service. Everything else is checked when it is read, see `pools`.
 """

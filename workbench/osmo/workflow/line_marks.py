@@ -38,7 +38,7 @@ def marking_environment() -> SandboxedEnvironment:
 
 
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
-    """For each line of `plain` its line in the file, from 0; the template starts at line `first`.
+    """Line numbers in the file, from 0, one for each line of `plain`; the template starts at line `first`.
 
     If the marks change the result (through a filter on text), lines are assumed to correspond one to one.
     """

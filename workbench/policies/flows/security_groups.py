@@ -121,8 +121,10 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """True where a rule's targets contain the target. The public address of a load balancer is not known before
-        it exists: only some of it is in a range.
+        """True if a rule's targets contain the target.
+
+        The public address of a load balancer is not known before it exists; a range contains only some of the possible
+        addresses.
         """
         if isinstance(target, IPv4Network):
             return self._names(rule.targets, target, strict=strict)
@@ -142,7 +144,7 @@ class Group:
 
 @cache
 def _network(text: str) -> IPv4Network | None:
-    """A prefix of a rule; None for a tag, and for IPv6."""
+    """The network of a rule's prefix; None for a tag, and for IPv6."""
     try:
         return IPv4Network(text)
     except ValueError:
@@ -150,7 +152,7 @@ def _network(text: str) -> IPv4Network | None:
 
 
 def _overlaps(block: str, end: Source, *, strict: bool) -> bool:
-    """True where a block overlaps an end; with `strict` only where it contains all of the end."""
+    """True if a block overlaps an end; with `strict`, if it contains all of the end."""
     network = _network(block)
     if network is None:
         return _has_tag(block, end, strict=strict)
@@ -165,8 +167,10 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
 
 
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
-    """True where a tag contains an end. The tag Internet has every public address, AzureCloud those of Azure;
-    another one, or a region's, has a part.
+    """True if a service tag contains an end.
+
+    The tag Internet contains every public address, AzureCloud those of Azure; any other tag, or one for a region,
+    contains a part of them.
     """
     if tag in _NOT_PUBLIC:
         return False
@@ -187,7 +191,7 @@ def _in_range(text: str, port: int) -> bool:
 
 
 def groups(resources: Sequence[Resource], network: tuple[IPv4Network, ...]) -> list[Group]:
-    """Every group with its rules, those of its own and those that are resources."""
+    """Every security group with all its rules, declared inline or as resources of their own."""
     own = [each for each in resources if each.type == GROUP]
     separate = [each for each in resources if each.type == RULE]
     return [Group(each, tuple(_of_group(each, separate, only=len(own) == 1)), network) for each in own]

@@ -1,4 +1,4 @@
-"""The ways to Azure's services: public endpoints, and private ones with their names."""
+"""The ways to Azure's services: public endpoints, and private endpoints with their names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def to_services(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
-    """Ways from addresses that are connected to the network, by a private endpoint or else by the public one."""
+    """Ways from addresses that are connected to the network, through a private endpoint if there is one, else the
+    public endpoint.
+    """
     private: list[Hops] = []
     for endpoint in service.endpoints:
         name = leads_to(endpoint, world.resources)
@@ -43,9 +45,10 @@ def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
 
 
 def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hops:
-    """Hops by the private endpoint that the service's name leads to, or by the public one, as the address of the nodes.
+    """Hops to a service through the private endpoint that its name leads to, or through the public one with the nodes'
+    address.
 
-    What has to be closed is closed on both: an address needs no name.
+    A flow that has to be closed must be closed on both, since a client can use an address without resolving the name.
     """
     policies = by_policies(world, source, SOMEWHERE, service.port)
     public = (*policies, *out(world, flow, SOMEWHERE, service.port, TAGS[service.kind]), service.lets_in_nodes())
@@ -82,5 +85,5 @@ def _privately(world: World, flow: Flow, source: Party, service: Service, subnet
 
 
 def _some(cidr: IPv4Network) -> object:
-    """An address that Azure gives an endpoint: it keeps the first four."""
+    """An address that Azure could give an endpoint in the subnet: Azure reserves the first four."""
     return cidr[4]

@@ -1,4 +1,4 @@
-"""The answer to whether a connection is open, and what decides it."""
+"""Verdicts whether a connection is open, with the resource that decides it, and their combination."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.policies.model import Resource
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict about one hop. `open` is None where it depends on a value that is not known yet."""
+    """Verdict on one hop. `open` is None if it depends on a value that is not known yet."""
 
     open: bool | None
     by: str
@@ -20,7 +20,7 @@ class Verdict:
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """Hops one after the other: the first that is closed decides, or else the first that is not known, or the last."""
+    """The deciding verdict of hops in a row: the first closed one, else the first unknown one, else the last."""
     found = list(verdicts)
     closed = [each for each in found if each.open is False]
     unknown = [each for each in found if each.open is None]
@@ -28,7 +28,7 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def any_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """Ways beside each other: the first that is open decides, or else the first that is not known, or the first."""
+    """The deciding verdict of alternative ways: the first open one, else the first unknown one, else the first."""
     found = list(verdicts)
     opened = [each for each in found if each.open]
     unknown = [each for each in found if each.open is None]
@@ -40,14 +40,14 @@ Hops = tuple[Verdict, ...]
 
 
 def best(ways: Iterable[Hops]) -> Hops:
-    """The way whose verdict `any_of` takes."""
+    """The way with the verdict that `any_of` returns."""
     found = list(ways)
     decided = any_of(all_of(each) for each in found)
     return next((each for each in found if all_of(each) is decided or all_of(each) == decided), (decided,))
 
 
 def worst(ways: Iterable[Hops]) -> Hops:
-    """The way that `all_of` goes by, where every one has to be open."""
+    """The way with the verdict that `all_of` returns, for a flow whose ways must all be open."""
     found = list(ways)
     decided = all_of(all_of(each) for each in found)
     return next((each for each in found if all_of(each) == decided), (decided,))

@@ -1,4 +1,4 @@
-"""One connection of a flow, and who may begin one outside of the cluster."""
+"""One connection of a flow, and the parties that may open connections from outside of the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLIENTS = ("internet", "private-clients")
 
 @dataclass(frozen=True)
 class Way:
-    """One connection of a flow: to one port of one target. `resource` stands for the target."""
+    """One connection of a flow, to one port of one target. `resource`: the target's resource."""
 
     target: str
     port: int

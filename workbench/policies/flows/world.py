@@ -74,7 +74,7 @@ class World:
     """The Pods of a live cluster; None where the stack's declaration alone is known."""
 
     def has(self, party: str) -> bool:
-        """True where the stack has a party of `declared.yaml`."""
+        """True if the stack has this party of `declared.yaml`."""
         found = PARTIES[party]
         if party in EVERYWHERE or not isinstance(found, Pod):
             return party in EVERYWHERE
@@ -86,19 +86,19 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Members of a party: the running Pods with its labels, or else one as the charts create them."""
+        """Members of a party: the running Pods with its labels, or if there are none, one as the charts create it."""
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
 
     def has_running(self, party: str) -> bool:
-        """True where a Pod of the party runs."""
+        """True if a Pod of the party is running."""
         found = PARTIES[party]
         return isinstance(found, Pod) and any(
             each.namespace == found.namespace and _is_like(each, found) for each in self.running or ()
         )
 
     def selected(self, pod: Pod) -> tuple[Party, ...]:
-        """The running Pods that have its labels, each kind once; itself where none runs, or none is known."""
+        """The running Pods with the labels of this Pod, one of each kind; the given Pod if none is running or known."""
         here = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
         if here:
             return tuple(Entity("node") if each.on_host else each for each in here)
@@ -110,7 +110,7 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, namespace: str) -> bool:
-        """True where a policy denies every connection to its Pods that no other one allows."""
+        """True if a policy denies all connections to the namespace's Pods that no other policy allows."""
         return any(
             each["metadata"]["namespace"] == namespace
             and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
@@ -123,7 +123,7 @@ class World:
 
 
 def _is_like(running: Pod, pod: Pod) -> bool:
-    """True where it has the labels; a task's id is another one for each."""
+    """True if a running Pod has the given Pod's labels; the value of a label such as a task's id may differ."""
     return all(
         key in running.labels and (key in ANY_VALUE or running.labels[key] == value)
         for key, value in pod.labels.items()
@@ -215,7 +215,9 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
-    """True for a subnet with pools in it; in a stack without pools for one with a way out, which only nodes need."""
+    """True for a subnet that contains node pools; in a stack without pools, for one with outbound access, which only
+    nodes need.
+    """
     pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
     pools += [
         (cluster, known_map(each))
@@ -228,7 +230,7 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
-    """Security group by the id, or in a preview, which does not know it, by the dependency."""
+    """The subnet's security group, found by id, or in a preview, in which ids are not known, by the dependency."""
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:
         return None

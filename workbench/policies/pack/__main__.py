@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves the policies to Pulumi's engine: `pulumi preview --policy-pack workbench/policies/pack`.
+"""Server of the policies for Pulumi's engine: `pulumi preview --policy-pack workbench/policies/pack`.
 
 The engine starts this file either through its Python language host, as set in `PulumiPolicy.yaml`, or directly, if the
 pack is given as `workbench/policies/pack/__main__.py`; then the `python3` on PATH needs the program's packages.

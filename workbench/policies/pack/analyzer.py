@@ -1,7 +1,7 @@
 """The policies as an Analyzer service, which the engine calls for each resource and for the complete stack.
 
-Written against the protocol that comes with the Pulumi SDK, not with the package `pulumi_policy`, which needs an older
-protobuf than the SDK's own pin.
+It is written for the protocol that comes with the Pulumi SDK, not with the package `pulumi_policy`, which needs an
+older protobuf than the SDK pins.
 """
 
 from __future__ import annotations
@@ -36,12 +36,15 @@ _SEVERITIES = {
 
 
 def can_evaluate(rule: Rule) -> bool:
-    """True where the engine passes everything that the rule reads."""
+    """True if the engine passes everything that the rule reads."""
     return set(rule.needs) <= SHOWN
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
-    """Checks one operation on one stack. Resources arrive in the order of their registration, several at a time."""
+    """Analyzer for one operation on one stack.
+
+    Resources arrive in the order of their registration, several at a time.
+    """
 
     def __init__(self) -> None:
         self._stack = ""
@@ -72,7 +75,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         )
 
     def Configure(self, request: Any, context: Any) -> Any:
-        """Takes the levels of a `--policy-pack-config`: `{"spot-in-dev": "mandatory"}`."""
+        """Reads the levels from a `--policy-pack-config`: `{"spot-in-dev": "mandatory"}`."""
         self._levels = {name: config.enforcementLevel for name, config in request.policyConfig.items()}
         return empty_pb2.Empty()
 
@@ -105,7 +108,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return empty_pb2.Empty()
 
     def _diagnostics(self, resource: Resource, seen: Sequence[Resource], *, complete: bool) -> list[Any]:
-        """Findings on one resource: of the rules on single resources or, with `complete`, on complete stacks."""
+        """Findings on one resource, by the rules on single resources or, with `complete`, by those on
+        complete stacks.
+        """
         environment, _, region = self._stack.partition("-")
         stack = Stack(environment, tuple(seen), region=region)
         rules = [rule for rule in RULES if rule.needs_whole_stack == complete and can_evaluate(rule)]
@@ -156,7 +161,7 @@ def version() -> str:
 
 
 def serve() -> None:
-    """Listens on a free port, prints it, and serves until the engine ends the process."""
+    """Listens on a free port, prints the port, and serves until the engine ends the process."""
     server = grpc.server(ThreadPoolExecutor(max_workers=8))
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)
     port = server.add_insecure_port("127.0.0.1:0")

@@ -1,4 +1,4 @@
-"""Preconditions of an existing cluster: the objects that are read, and the cost of each finding."""
+"""Preconditions on an existing cluster: the objects that are read, and the consequence of each finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All preconditions of a stack on a cluster that exists already. Pure: settings and what was read in, findings out."""
+"""All preconditions of a stack on an existing cluster. Pure functions from settings and read objects to findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Wanted:
 
 
 def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Finding]:
-    """All findings, each with its cost. Nothing here reads or changes anything."""
+    """All findings about the cluster, each with its consequence."""
     settings = wanted.settings
     findings = [unknown("rights", path, "No permission to read it: it was not checked.") for path in found.refused]
     if found.nodes is None:

@@ -1,6 +1,6 @@
-"""The machines of a class against its server: GPUs, CPUs, network cards, and firmware.
+"""Comparison of a node class's machines with its server: GPUs, CPUs, network cards, and firmware.
 
-A missing label, or a resource that nothing offers yet, proves nothing: the finding is `unknown` then.
+A missing label, or a resource that no node offers yet, proves nothing: the finding is then `unknown`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INBOX = "inbox"
 def judge_machines(
     pool: str, server: Server, nodes: Sequence[Json], evidence: Sequence[Json] | None
 ) -> Iterator[Finding]:
-    """Everything about the machines of one class."""
+    """All findings about the machines of one node class."""
     where = f"pools.{pool}"
     if not nodes:
         yield wrong("class", where, "Its selector matches no node: the class would have no GPU.", "kubectl get nodes")
@@ -79,7 +79,9 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
 
 
 def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Number of rails by the shared RDMA resources; labels show only whether there are network cards."""
+    """Findings about the number of rails, by the nodes' shared RDMA resources; labels only show whether there are
+    network cards.
+    """
     for node in nodes:
         here = f"{where}: {name(node)}"
         offered = _rails(node)
@@ -98,7 +100,7 @@ def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Findin
 
 
 def _rails(node: Json) -> int:
-    """Kinds of RDMA resources that a node offers: one for each rail."""
+    """Number of RDMA resources that a node offers: one for each rail."""
     held: Mapping[str, Any] = at(node, "status.allocatable") or {}
     return sum(key.startswith(RDMA) and str(value) != "0" for key, value in held.items())
 
@@ -139,7 +141,7 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    """A version of hexadecimal parts, such as a VBIOS, or of decimal ones."""
+    """The numeric parts of a version: of hexadecimal numbers, such as a VBIOS version, or else of decimal ones."""
     try:
         return tuple(int(part, 16) for part in text.split("."))
     except ValueError:
@@ -147,7 +149,7 @@ def _parts(text: str) -> tuple[int, ...]:
 
 
 def vbios_of(node: Json, evidence: Sequence[Json]) -> list[str]:
-    """Versions that the evidence about a node's machine holds, each once."""
+    """VBIOS versions in the evidence about a node's machine, each once."""
     found: set[str] = set()
     for record in evidence:
         if labels(record).get(EVIDENCE_LABEL) == name(node)[:63]:

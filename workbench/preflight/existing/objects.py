@@ -1,4 +1,4 @@
-"""Parts of Kubernetes objects, and findings about them."""
+"""Accessors for parts of Kubernetes objects, and constructors of findings about them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MOST_DIGITS = 18
 
 
 def info(node: Json, key: str) -> str:
-    """A part of `status.nodeInfo`; empty where the kubelet has not said."""
+    """A part of `status.nodeInfo`; empty if the kubelet has not reported it."""
     return str(at(node, f"status.nodeInfo.{key}") or "")
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """The numbers of a version.
+    """The numbers in a version.
 
     >>> numbers("v1.32.5"), numbers("6.8.0-85-generic")
     ((1, 32, 5), (6, 8, 0, 85))
@@ -32,7 +32,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def minor(node: Json) -> tuple[int, int] | None:
-    """Major and minor of a node's kubelet; None where it states none, as `v1`."""
+    """Major and minor version of a node's kubelet; None if its version lacks one of them, such as `v1`."""
     match numbers(info(node, "kubeletVersion")):
         case (major, least, *_):
             return major, least
@@ -41,12 +41,12 @@ def minor(node: Json) -> tuple[int, int] | None:
 
 
 def selects(selector: Mapping[str, str], item: Json) -> bool:
-    """True where an object has all of these labels; an empty selector is no selector."""
+    """True if an object has all labels of the selector; False if the selector is empty."""
     return bool(selector) and matches(selector, labels(item))
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """Names for a message: the first ones, and how many more.
+    """Names for a message: the first ones, and the number of the others.
 
     >>> listed(["a", "b", "c", "d"])
     'a, b, c and 1 more'
@@ -65,10 +65,10 @@ def unknown(rule: str, where: str, what: str, fix: str | None = None) -> Finding
 
 
 def wrong(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """Finding about something that keeps the platform from working there."""
+    """Finding for something that keeps the platform from working on the cluster."""
     return Finding(Severity.ERROR, rule, where, problem, fix, source)
 
 
 def doubtful(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """Finding about something that works at a cost."""
+    """Finding for something that works, with a disadvantage."""
     return Finding(Severity.WARNING, rule, where, problem, fix, source)

@@ -1,4 +1,4 @@
-"""Other software that gives out, drives or schedules the GPUs of a cluster, apart from another GPU Operator."""
+"""Findings about other software that assigns, drives or schedules a cluster's GPUs, apart from another GPU Operator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRIVER_APP = "nvidia-driver-daemonset"
 
 
 def judge_owners(found: Found, classes: Mapping[str, Sequence[Json]], pools: Mapping[str, Pool]) -> Iterator[Finding]:
-    """Other device plugins, drivers and schedulers. `classes` holds the nodes of each pool."""
+    """Findings about other device plugins, drivers and schedulers. `classes`: the nodes of each pool."""
     nodes = {name(node): node for members in classes.values() for node in members}
     yield from _plugins(found, list(nodes.values()))
     for pool, members in classes.items():
@@ -54,7 +54,7 @@ def _has_image(daemon_set: Json, parts: Sequence[str]) -> bool:
 
 
 def _reaches(daemon_set: Json, nodes: Sequence[Json]) -> bool:
-    """True where its own selector leaves it on any of the nodes; affinities are not considered."""
+    """True if the DaemonSet's node selector matches any of the nodes; affinities are not considered."""
     selector: Mapping[str, str] = at(daemon_set, "spec.template.spec.nodeSelector") or {}
     return any(all(labels(node).get(key) == value for key, value in selector.items()) for node in nodes)
 
@@ -95,7 +95,7 @@ def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _kai(where: str, deployment: Json) -> Iterator[Finding]:
-    """A version that its publisher took back is worse than its number says."""
+    """Finding about KAI's version, if its publisher has withdrawn it."""
     image = str(at(deployment, "spec.template.spec.containers", [{}])[0].get("image", ""))
     version = image.rpartition(":")[2]
     taken_back = retracted_charts().get((KAI_CHART, version))
@@ -107,7 +107,7 @@ def _kai(where: str, deployment: Json) -> Iterator[Finding]:
 
 
 def _runai(where: str, every: Sequence[Json], ours: Mapping[str, Json]) -> Iterator[Finding]:
-    """Run:ai and KAI, each with its own nodes; never two schedulers for one GPU."""
+    """Findings about Run:ai beside KAI. Each must have its own nodes: two schedulers must never share a GPU."""
     workers = {name(node) for node in every if labels(node).get(WORKER_LABEL) == "true"}
     if not workers:
         problem = (

@@ -1,4 +1,4 @@
-"""Reads a cluster with lists alone. What it does not have, or does not show, is left open."""
+"""Reader of an existing cluster, which uses only list requests. What does not exist or may not be read stays None."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESS_POOLS = "/apis/metallb.io/v1beta1/ipaddresspools"
 
 @dataclass(frozen=True)
 class Found:
-    """A cluster's objects, as its API server lists them. None: not there, or not to be read."""
+    """A cluster's objects, as its API server lists them; None for a list that does not exist or may not be read."""
 
     nodes: Sequence[Json] | None = None
     system_pods: Sequence[Json] | None = None
@@ -55,7 +55,7 @@ _ALWAYS_THERE = ("nodes", "system_pods", "services", "daemon_sets", "deployments
 
 
 def read_cluster(read: Read) -> Found:
-    """Everything that the judgement needs: nine lists, and nothing is changed."""
+    """Everything about the cluster that the judgement needs, from nine list requests. Changes nothing."""
     lists: dict[str, Any] = {name: read(path) for name, path in _PATHS.items()}
     refused = tuple(_PATHS[name] for name in _ALWAYS_THERE if lists[name] is None)
     return Found(**lists, refused=refused)

@@ -1,4 +1,4 @@
-"""Kubernetes, container runtime, kernel and cgroups of a cluster's nodes."""
+"""Findings about Kubernetes, container runtime, kernel and cgroups of a cluster's nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ CGROUPS_REQUIRED: tuple[int, int] = (1, 35)
 
 
 def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date) -> Iterator[Finding]:
-    """The minors of the kubelets: support of the project, and range of the GPU Operator's release."""
+    """Findings about the kubelets' minor versions: Kubernetes' support for them, and the range of the GPU Operator's
+    release.
+    """
     minors = sorted({found for node in nodes if (found := minor(node)) is not None})
     if not minors:
         yield unknown("kubernetes", "nodes", "No kubelet reports its version.")
@@ -57,7 +59,7 @@ def _operator_range(minors: Sequence[str], operator: str) -> Iterator[Finding]:
 
 
 def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
-    """containerd or CRI-O, and NRI with it."""
+    """Findings about the container runtime, containerd or CRI-O, and its support of NRI."""
     runtimes: dict[str, list[str]] = {}
     for node in nodes:
         runtimes.setdefault(info(node, "containerRuntimeVersion"), []).append(name(node))
@@ -91,8 +93,9 @@ default; believed, no gateway was run)."""
 
 
 def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings where OSMO's gateway may not listen on port 443, as user 1001 without capabilities (NVIDIA/OSMO 6.3.1
-    deployments/charts/service/templates/gateway.yaml). Envoy ends with `Permission denied` where it may not.
+    """Findings about nodes on which OSMO's gateway may not listen on port 443, as user 1001 without capabilities.
+
+    There Envoy ends with `Permission denied` (NVIDIA/OSMO 6.3.1 deployments/charts/service/templates/gateway.yaml).
     """
     for text in sorted({info(node, "containerRuntimeVersion") for node in nodes}):
         kind, _, given = text.partition("://")
@@ -106,7 +109,7 @@ def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
 
 
 def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Kernels against those of the reference, and the system that driver images exist for."""
+    """Findings about kernels that differ from the reference's, and about systems without driver images."""
     reference = on_premises()
     tested = {numbers(kernel) for kernel in reference.kernels}
     others: dict[str, list[str]] = {}
@@ -128,7 +131,10 @@ def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:
 
 
 def judge_cgroups(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """The API server does not know the version of a node's cgroups; a recent kubelet runs on v2 alone."""
+    """Findings about cgroups.
+
+    The API server does not know a node's cgroup version, but a recent kubelet only runs on v2.
+    """
     older = [name(node) for node in nodes if not (found := minor(node)) or found < CGROUPS_REQUIRED]
     if not older:
         yield ok("cgroups", "nodes", "v2: the kubelets refuse v1")

@@ -1,4 +1,4 @@
-"""High availability, storage, and addresses for Services."""
+"""Findings about high availability, storage, and addresses for Services."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ HA_DOCS = "Kubernetes docs, ha-topology"
 
 
 def judge_availability(found: Found) -> Iterator[Finding]:
-    """Control planes, members of etcd, and the address that outlives a node."""
+    """Findings about the number of control planes and etcd members, and about the API server's address, which must
+    outlive a node.
+    """
     wanted = on_premises().control_planes
     planes = [node for node in found.nodes or () if CONTROL_PLANE_LABEL in labels(node)]
     if not planes:
@@ -62,7 +64,9 @@ def _lost(count: int) -> str:
 
 
 def judge_storage(found: Found, longhorn: Longhorn | None) -> Iterator[Finding]:
-    """A default class, exactly one, with snapshots; and the nodes that Longhorn's replicas need."""
+    """Findings about storage: there must be exactly one default class, with snapshots, and the nodes that Longhorn's
+    replicas need.
+    """
     if longhorn is not None:
         yield from _longhorn_nodes(found.nodes or (), longhorn)
     if found.classes is None:
@@ -115,7 +119,9 @@ def _snapshots(found: Found, defaults: Sequence[Json], longhorn: Longhorn | None
 
 
 def judge_addresses(found: Found, metallb: MetalLb | None) -> Iterator[Finding]:
-    """Findings about addresses for Services of type LoadBalancer, and about those of MetalLB that are in use."""
+    """Findings about addresses for Services of type LoadBalancer, and about MetalLB addresses that are
+    already in use.
+    """
     if metallb is not None:
         yield from _taken(found, metallb)
         return
