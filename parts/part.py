@@ -142,6 +142,8 @@ class Part:
     """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
     """True where the part's namespaces always deny traffic that no policy allows."""
+    privileged: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Reason for each of its namespaces at the Pod Security level privileged, whose Pods may take over their node."""
     node_policies: Callable[[Settings], Iterable[Mapping[str, Any]]] = field(default=_no_policies)
     """Admission policies about nodes, with their bindings, which must exist before the GPU stack."""
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()

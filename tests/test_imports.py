@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # The GRID agent has the reader of nvidia-smi, which acceptance shares with it.
     "health": {"planning", "agents", "catalog", "kubernetes", "parts", "readiness", "settings"},
     "osmo": {"planning", "catalog", "settings", "untrusted"},
-    "policies": {"planning", "catalog", "kubernetes", "settings"},
+    "policies": {"parts", "planning", "catalog", "kubernetes", "settings"},
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
     "verdict": {"catalog", "preflight", "readiness"},
     "first_contact": {"catalog"},

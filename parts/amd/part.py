@@ -67,4 +67,5 @@ PART = Part(
     },
     exporters=lambda _settings: (EXPORTER,),
     secrets=secrets,
+    privileged={"kube-amd-gpu": "its operands load the driver and mount the devices of the host"},
 )

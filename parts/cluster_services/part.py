@@ -17,4 +17,8 @@ PART = Part(
     plan=cluster_services_plan,
     stage="cluster",
     rules=(check_cluster_services,),
+    privileged={
+        "longhorn-system": "its Pods mount disks of the node",
+        "metallb-system": "its speaker answers on the network of the node",
+    },
 )

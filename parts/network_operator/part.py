@@ -19,4 +19,7 @@ PART = Part(
     # The GPU Operator brings Node Feature Discovery; the chart creates an object of its kind NodeFeatureRule.
     needs=(GPU_OPERATOR,),
     rules=(check_pod_networks,),
+    privileged={
+        "network-operator": "its operands load the driver of the network cards and write the configuration of CNI"
+    },
 )

@@ -35,4 +35,5 @@ PART = Part(
     needs=(GPU_OPERATOR, "kube_prometheus"),
     exporters=lambda _settings: (MONITORS,),
     secrets=secrets,
+    privileged={"nvsentinel": "its monitors read the journal of the node"},
 )

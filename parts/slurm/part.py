@@ -40,4 +40,5 @@ PART = Part(
         names.CLUSTER_CHART: tuple(names.daemon_images()),
         names.OPERATOR_CHART: tuple(names.operator_images(CHART_VERSION)),
     },
+    privileged={"slurm": "slurmd confines jobs with the node's cgroups"},
 )

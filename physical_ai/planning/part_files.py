@@ -97,6 +97,10 @@ def _faults(part: Part) -> Iterator[Fault]:
             problem = f"'{level}' is not a Pod Security level." if level else "The namespace has no Pod Security level."
             fix = f"Write the first that its Pods can have: {', '.join(LEVELS)}."
             yield fault(_file(part, manifests.NAMESPACES), where, problem, fix)
+        elif level == "privileged" and metadata["name"] not in part.privileged:
+            problem = f"The namespace {metadata['name']} is at the level privileged without a reason."
+            fix = f'Write privileged={{"{metadata["name"]}": "what its Pods need of the node"}}, or another level.'
+            yield fault(_file(part, "part.py"), "privileged", problem, fix)
 
 
 def _open(part: Part) -> Iterator[Fault]:

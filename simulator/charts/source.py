@@ -54,7 +54,10 @@ def chart_models() -> Path:
 def _missing(name: str, version: str) -> str:
     if name not in modelled():
         known = ", ".join(modelled())
-        return f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing"
+        return (
+            f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing. Write "
+            f"simulator/charts/data/{name}/ and its row in charts.yaml there (docs/reference/chart-models.md)"
+        )
     versions = ", ".join(modelled()[name])
     requested = f"version {version}" if version else "a version that is not pinned"
     return (

@@ -79,8 +79,9 @@ def path(case: str) -> Path:
 
 
 def write() -> None:
-    """All recordings anew; files of cases that are no more go."""
+    """All recordings anew; files of cases that are no more go. Nothing is written where a case can't be loaded."""
+    found = {case: lines(recorded(stack, overrides)) for case, (stack, overrides) in cases().items()}
     for file in FOLDER.glob("*.txt"):
         file.unlink()
-    for case, (stack, overrides) in cases().items():
-        path(case).write_text("".join(f"{line}\n" for line in lines(recorded(stack, overrides))))
+    for case, text in found.items():
+        path(case).write_text("".join(f"{line}\n" for line in text))

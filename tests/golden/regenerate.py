@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from physical_ai.settings import dump, load
+from physical_ai.settings import SettingsError, dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import driver_facts, node_taints
@@ -90,4 +91,7 @@ class _Plain(yaml.SafeDumper):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SettingsError as error:
+        sys.exit(f"{error}\nnothing of the declared resources was written")

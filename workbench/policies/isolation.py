@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address, ip_network
 
+from parts.registry import PARTS
 from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.findings import Severity
@@ -17,11 +18,8 @@ METADATA = (INSTANCE_METADATA, AZURE_DNS)
 RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"
-PRIVILEGED = frozenset(
-    {"gpu-operator", "kube-amd-gpu", "longhorn-system", "metallb-system", "network-operator", "nvsentinel", "slurm"}
-)
-"""Namespaces whose Pods load drivers, read the node's journal, mount its disks, answer on its network, and
-confine the jobs of Slurm."""
+PRIVILEGED = frozenset({GPU_OPERATOR, *(name for part in PARTS for name in part.privileged)})
+"""Namespaces whose Pods need the node: the GPU Operator's load drivers, and parts give a reason for each of theirs."""
 ENFORCE = "pod-security.kubernetes.io/enforce"
 
 
@@ -58,7 +56,10 @@ def _level(resource: Resource, _: Stack) -> Iterable[Violation]:
     metadata = known_map(resource.inputs.get("metadata"))
     given = known(known_map(metadata.get("labels")).get(ENFORCE))
     if given == "privileged" and known(metadata.get("name")) not in PRIVILEGED:
-        yield Violation(f"metadata.labels.{ENFORCE}", "write baseline or restricted")
+        yield Violation(
+            f"metadata.labels.{ENFORCE}",
+            "write baseline or restricted; of a part that needs the node, give the reason as privileged in its part.py",
+        )
 
 
 def _denies_all(resource: Resource) -> bool:
