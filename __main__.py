@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pulumi
 
-from components.config import configured
-from components.platform.platform import Platform
 from physical_ai.catalog.load import CatalogError
-from physical_ai.settings import SettingsError
+
+try:
+    from components.config import configured
+    from components.platform.platform import Platform
+    from physical_ai.settings import SettingsError
+except CatalogError as error:
+    # A module of an optional part that cannot be imported.
+    raise pulumi.RunError(str(error)) from None
 
 try:
     loaded, secrets = configured()

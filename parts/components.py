@@ -7,6 +7,7 @@ from importlib import import_module
 import pulumi
 
 from components.kubernetes.chart_part import ChartPart
+from parts.loading import PartError, readable_errors
 from parts.part import Part
 from physical_ai.repository import PARTS as FOLDER
 
@@ -16,11 +17,16 @@ def component_of(part: Part) -> type[ChartPart]:
     module.
 
     Raises:
-        pulumi.RunError: The module has no such class.
+        pulumi.RunError: The module has no such class, or cannot be imported.
     """
     if not (FOLDER / part.name / "component.py").is_file():
         return ChartPart
-    found = getattr(import_module(f"parts.{part.name}.component"), "COMPONENT", None)
+    try:
+        with readable_errors():
+            module = import_module(f"parts.{part.name}.component")
+    except PartError as error:
+        raise pulumi.RunError(str(error)) from None
+    found = getattr(module, "COMPONENT", None)
     if isinstance(found, type) and issubclass(found, ChartPart):
         return found
     raise pulumi.RunError(

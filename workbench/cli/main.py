@@ -197,6 +197,10 @@ def _run(arguments: list[str]) -> int:
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:
     """Faults of the settings as data; empty for any other failure."""
+    from physical_ai.catalog.reading import CatalogError
+
+    if isinstance(problem, CatalogError):
+        return []
     from physical_ai.settings import SettingsError
 
     if not isinstance(problem, SettingsError):
@@ -214,6 +218,13 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         text = usage_text(problem, *called(_command(), arguments))
         err.print(text, markup=False, style="red")
         return BAD_INPUT, text
+    from physical_ai.catalog.reading import CatalogError
+
+    # Before the settings, which cannot be imported where a module of a part is at fault.
+    if isinstance(problem, CatalogError):
+        err.print(str(problem), markup=False)
+        err.print("\n1 error; nothing was changed", style="red")
+        return BAD_INPUT, str(problem)
     from physical_ai.settings import SettingsError
 
     if isinstance(problem, SettingsError):
@@ -223,7 +234,6 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         return BAD_INPUT, str(problem)
 
     from physical_ai.catalog.charts import ChecksumMismatch
-    from physical_ai.catalog.load import CatalogError
     from simulator.errors import Interrupted, SimulationError, UnknownTarget
     from simulator.tools import BuildFailed
     from workbench.cli.chart_download import PullFailed
@@ -232,8 +242,4 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         err.print(str(problem), markup=False, style="red")
         code = BAD_INPUT if isinstance(problem, UnknownTarget) else FAILED
         return INTERRUPTED if isinstance(problem, Interrupted) else code, str(problem)
-    if isinstance(problem, CatalogError):
-        err.print(str(problem), markup=False)
-        err.print("\n1 error; nothing was changed", style="red")
-        return BAD_INPUT, str(problem)
     return None

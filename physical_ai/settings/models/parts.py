@@ -7,11 +7,13 @@ nothing of the core names it. Other parts have a field of `Settings`, as those h
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import Field, GetJsonSchemaHandler, create_model
 from pydantic_core import CoreSchema, PydanticOmit
 
+from parts.loading import PartError, readable_errors
 from physical_ai.repository import PARTS
 from physical_ai.settings.models.base import Model
 
@@ -37,9 +39,26 @@ class OpenParts(Model):
 
 
 def part_models() -> dict[str, type[Model]]:
-    """Models of these settings, by the name of the part's folder."""
-    modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in _files()}
-    return {name: getattr(module, SETTINGS) for name, module in modules.items() if hasattr(module, SETTINGS)}
+    """Models of these settings, by the name of the part's folder.
+
+    Raises:
+        PartError: A module cannot be imported, or its constant is no model.
+    """
+    modules: dict[str, ModuleType] = {}
+    for name in (file.parent.name for file in _files()):
+        with readable_errors():
+            modules[name] = import_module(f"parts.{name}.model")
+    return {name: _model(name, module) for name, module in modules.items() if hasattr(module, SETTINGS)}
+
+
+def _model(name: str, module: ModuleType) -> type[Model]:
+    found = getattr(module, SETTINGS)
+    if isinstance(found, type) and issubclass(found, Model):
+        return found
+    raise PartError(
+        f"parts/{name}/model.py: {SETTINGS}\n  The constant is no class of settings.\n"
+        f"  Write {SETTINGS} = and the name of the part's subclass of Model."
+    )
 
 
 def _files() -> list[Any]:
