@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 AGENTS = ROOT / "agents"
 GRID_AGENT = AGENTS / "grid_driver"
-"""Has the package `grid_agent` and the scripts that it runs on its host."""
+"""Folder of the GRID driver agent: the package `grid_agent`, and the scripts that it runs on its host."""
 STACKS = ROOT / "stacks"
 VALUES = ROOT / "values"
 PARTS = ROOT / "parts"

@@ -1,5 +1,5 @@
-"""Requests to servers that may be slow, endless, busy, or something else than they should be.
+"""Requests to servers that may be slow, endless, busy, or not what they should be.
 
-Every client of the program asks through this package: an answer has a bound in time and in size, whatever the server
-sends, and what is no answer becomes one sentence (`NoAnswer`).
+Every client of the program sends its requests through this package: whatever the server sends, an answer is limited in
+time and size, and a missing or unusable answer becomes one sentence (`NoAnswer`).
 """

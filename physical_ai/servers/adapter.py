@@ -1,4 +1,4 @@
-"""The bounds of an answer for `requests`, through which azure-core asks."""
+"""Limits on answers for the library `requests`, which azure-core uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ CHUNK = 1 << 16
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Every answer is read whole, within its bounds. Raises ReadTimeout or ContentDecodingError beyond them."""
+    """Adapter that reads every answer completely, within its limits.
+
+    Raises ReadTimeout or ContentDecodingError beyond them.
+    """
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
@@ -42,7 +45,8 @@ class BoundedAdapter(HTTPAdapter):
             if deadline.is_over:
                 raise requests.ReadTimeout(late, request=request)
         if not answer.headers.get("Content-Length", "0").isdecimal():
-            del answer.headers["Content-Length"]  # azure-core raises ValueError for a value that is no number
+            # azure-core would raise ValueError for a Content-Length that is no number
+            del answer.headers["Content-Length"]
         read: Any = answer
         read._content, read._content_consumed = body, True
         return answer
@@ -62,7 +66,7 @@ class BoundedAdapter(HTTPAdapter):
 
 
 def bounded_session(bounds: Bounds) -> requests.Session:
-    """A session of which every answer keeps to the bounds."""
+    """A session of `requests` in which every answer is within the limits."""
     session = requests.Session()
     for scheme in ("https://", "http://"):
         session.mount(scheme, BoundedAdapter(bounds))

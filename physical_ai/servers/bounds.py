@@ -1,4 +1,4 @@
-"""Limits on the time and the size of an answer."""
+"""Limits on the time and the size of answers."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits on one answer, and on the wait for a busy server."""
+    """Limits on one answer, and on the waits for a busy server."""
 
     seconds: float = 30.0
-    """Time from the connection to the last byte of the answer. A page of 500 Pods takes one or two seconds on a slow
-    line."""
+    """Seconds from the connection to the last byte of the answer.
+
+    A page of 500 Pods takes one or two seconds on a slow line.
+    """
     connect: float = 5.0
     idle: float = 15.0
-    """Longest time without a byte."""
+    """Most seconds without a byte."""
     size: int = 32 << 20
-    """Bytes. Decoded, a hostile document takes twenty times as much memory."""
+    """Most bytes. The decoded document may need twenty times as much memory."""
     depth: int = 100
     """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40."""
     tries: int = 4
     patience: float = 30.0
-    """Seconds that the waits before further tries may take together, whatever the server asks for."""
+    """Most seconds of all waits before further tries together, whatever the server asks for."""
 
 
 USUAL = Bounds()

@@ -1,4 +1,4 @@
-"""The end of an answer's time, for urllib3: its own limits are for each read, and a slow server sends byte by byte."""
+"""Deadline of an answer for urllib3, whose own limits apply to each read: a slow server could send byte by byte."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _current = threading.local()
 
 
 class Deadline:
-    """Within it, the connections of this thread are shut down once the time is over.
+    """Context in which this thread's connections are shut down once the time is over.
 
     with Deadline(30) as deadline:
         ...             # ends with some error of the connection soon after 30 seconds
-    deadline.is_over    # whether that was the reason
+    deadline.is_over    # True if that was the reason
     """
 
     def __init__(self, seconds: float) -> None:
@@ -38,9 +38,9 @@ class Deadline:
         _current.deadline = self._before
 
     def watch(self, connection: Any) -> None:
-        """Takes a connection that is about to be used. Raises TimeoutError where it is too late for one."""
+        """Registers a connection that is about to be used. Raises TimeoutError where the time is over."""
         self._connection = connection
-        # A response keeps the socket of a connection that is not used again, and the connection forgets it.
+        # For a connection that is not reused, the response keeps the socket, and the connection drops it.
         self._socket = getattr(connection, "sock", None) or self._socket
         if self.is_over:
             raise TimeoutError
@@ -51,7 +51,7 @@ class Deadline:
             plain = getattr(each, "socket", each)  # TLS within the TLS of a proxy
             if isinstance(plain, socket.socket):
                 with contextlib.suppress(OSError):
-                    # The plain socket is closed: TLS would wait for the other side.
+                    # The plain socket is closed, because TLS would wait for the other side.
                     socket.socket.shutdown(plain, socket.SHUT_RDWR)
 
 
@@ -62,7 +62,7 @@ def _watch(connection: Any) -> None:
 
 
 class _Watched:
-    """Base of connections that tell the deadline of their thread whenever they are used."""
+    """Base class of connections that register with their thread's deadline whenever they are used."""
 
     def connect(self) -> None:
         _watch(self)
@@ -80,17 +80,20 @@ def _watched(pool: Any) -> Any:
 
 
 def bounded(manager: Any) -> Any:
-    """The PoolManager, also one for a proxy, whose connections keep to the deadline of the thread that uses them."""
+    """The PoolManager, which may use a proxy, changed so that its connections register with the deadline of their
+    thread.
+    """
     manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in manager.pool_classes_by_scheme.items()}
     return manager
 
 
 def within(seconds: float, act: Callable[[], Result]) -> Result:
-    """Returns the result of an act that has no time limit of its own. It runs in a thread, which is left alone when
-    time is up.
+    """Returns the result of `act`, which has no time limit of its own.
+
+    It runs in a thread, which is abandoned when the time is over.
 
     Raises:
-        TimeoutError: and what `act` raises.
+        TimeoutError: the time is over. Exceptions of `act` are passed on.
     """
     found: list[Result] = []
     problems: list[BaseException] = []
@@ -99,7 +102,7 @@ def within(seconds: float, act: Callable[[], Result]) -> Result:
     def run() -> None:
         try:
             found.append(act())
-        except BaseException as problem:  # the waiting thread raises it
+        except BaseException as problem:  # passed on to the waiting thread
             problems.append(problem)
         finally:
             done.set()

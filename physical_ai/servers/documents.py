@@ -1,4 +1,4 @@
-"""JSON that a server has sent, which may be anything."""
+"""Decoding of JSON from a server, which may have sent anything."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from physical_ai.nested import is_mapping
 from physical_ai.servers.bounds import USUAL
 
 SHOWN = 60
-"""Number of characters that are shown of an answer that is no document."""
+"""Most characters to show of an answer that is not a document."""
 
 
 class NotADocument(Exception):
-    """Raised for an answer that is no document. The text says what it is, without a verb: `a page that begins with
-    '<html>'`.
+    """Raised for an answer that is not a document.
+
+    The text says what it is, without a verb: `a page that begins with '<html>'`.
     """
 
 
 def decoded(body: bytes, depth: int = USUAL.depth) -> Any:
-    """The document in a body.
+    """JSON document in a body, decoded.
 
     Raises:
         NotADocument
@@ -38,13 +39,13 @@ def decoded(body: bytes, depth: int = USUAL.depth) -> Any:
         raise NotADocument(f"{what}{_begins(body)}") from None
     if not _is_within(found, depth):
         raise NotADocument(f"a document of more than {depth} lists or objects within one another")
-    if b"\\ud" in body.lower():  # half of a surrogate pair, which no file can have
+    if b"\\ud" in body.lower():  # half of a surrogate pair, which no file can contain
         found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
     return found
 
 
 def shown(body: bytes) -> str:
-    """The beginning of a body, in one line of printable characters."""
+    """Beginning of a body as one line of printable characters."""
     text = body[: 4 * SHOWN].decode(errors="replace")
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
@@ -59,8 +60,9 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _is_within(value: Any, depth: int) -> bool:
-    """True where no value has more than this number of containers around it. By level, as a recursion could be too
-    deep.
+    """True where no value is nested deeper than `depth`.
+
+    The check goes level by level, since a recursion could itself be too deep.
     """
     level: list[Any] = [value]
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""One request and its answer, within bounds."""
+"""One request and its answer, within limits."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ class NoAnswer(Exception):
 
 
 class _Dropped(NoAnswer):
-    """The connection ended before the first byte of an answer, as one does that was kept and that the server closed."""
+    """Raised where the connection ended before the first byte of an answer, such as a kept connection that the server
+    has closed.
+    """
 
 
 class TooLarge(NoAnswer):
-    """The answer has more bytes than the bounds allow."""
+    """Raised where the answer has more bytes than the limits allow."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request to one server. `url` is whole; messages show it without what is secret."""
+    """A request to one server. `url` is complete; messages show it without its secret parts."""
 
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
     waits: bool = True
-    """True for a request that may be repeated after the time that a busy server names."""
+    """True for a request that may be repeated after the time that a busy server asks for."""
 
     @property
     def server(self) -> str:
@@ -71,10 +73,10 @@ def exchange(
     request: Request,
     bounds: Bounds = USUAL,
 ) -> Answer:
-    """The answer with any status but a redirect, which is not followed.
+    """Sends a request, and returns the answer, whatever its status, except for redirects, which are not followed.
 
     Args:
-        pools: With `deadline.bounded`.
+        pools: PoolManager that `deadline.bounded` has changed.
 
     Raises:
         NoAnswer
@@ -96,8 +98,10 @@ def exchange(
 
 
 def _answer(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answer:
-    """Answer of `_once`, repeated within the same time limit where a reused connection turns out to be closed: servers
-    close idle ones at any time. A request that changes something is not sent twice.
+    """Answer of `_once`.
+
+    If a reused connection turns out to be closed, as servers close idle ones at any time, the request is repeated
+    within the same time limit, unless it changes something.
     """
     began = time.monotonic()
     try:
@@ -167,7 +171,7 @@ def _body(response: Any, request: Request, bounds: Bounds) -> bytes:
 
 
 def _discard(response: Any) -> None:
-    """Closes the connection: what is left of the answer would be taken for the next one."""
+    """Closes the connection: otherwise the rest of the answer would be taken for the next answer."""
     if response is not None:
         response.close()
 
@@ -217,7 +221,7 @@ def _bytes(size: int) -> str:
 
 
 def short(problem: Exception) -> str:
-    """The first line of an error, printable."""
+    """First line of an error's text, with printable characters only."""
     reason = str(getattr(problem, "reason", None) or problem) or type(problem).__name__
     line = reason.partition("\n")[0].rpartition("a new connection: ")[2][:300]
     return "".join(each if each.isprintable() else " " for each in line)

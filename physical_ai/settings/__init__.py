@@ -3,7 +3,7 @@
 >>> load("dev-westus2").settings.pools["h100gpu"].sku
 'Standard_NC40ads_H100_v5'
 
-Secrets live in `physical_ai.settings.secrets`, the only module here that imports Pulumi.
+Secrets are in `physical_ai.settings.secrets`, the only module here that imports Pulumi.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Differences between a stack and the layers below its own file, and between two stacks."""
+"""Differences between a stack's own file and the layers below it, and between two stacks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from physical_ai.settings.loaded import DEFAULT, Explained, Loaded
 
 @dataclass(frozen=True)
 class Own:
-    """One value that the stack file itself sets. None as a value removes what the layers set."""
+    """A value that the stack file itself sets. The value None removes what the layers set."""
 
     path: str
     value: Any
     below: Any
-    """The value from the layers; None if they do not set it."""
+    """Value from the layers; None if they do not set it."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One setting in which two stacks differ; None for a side without the setting."""
+    """A setting in which two stacks differ; None for a stack without the setting."""
 
     path: str
     a: Explained | None
@@ -33,7 +33,7 @@ class Difference:
 
 
 def own_settings(loaded: Loaded) -> list[Own]:
-    """Settings of the stack's own file, in the file's order, with the values of the layers below it."""
+    """Settings in the stack's own file, in the file's order, each with the value of the layers below it."""
     stack = loaded.merged.last
     lower = list(loaded.merged.layers)[: loaded.merged.rank(stack)]
     below = merge(lower, stack).data
@@ -41,9 +41,10 @@ def own_settings(loaded: Loaded) -> list[Own]:
 
 
 def differences(a: Loaded, b: Loaded) -> list[Difference]:
-    """The effective settings in which two stacks differ, in the order of the tree.
+    """Effective settings in which two stacks differ, in the order of the settings tree.
 
-    Environment and region, part of the stacks' names, are omitted. So are defaults of a pool that one lacks.
+    Environment and region, which are parts of the stacks' names, are left out, and so are defaults of a pool that one
+    of the stacks lacks.
     """
     ours, theirs = (_by_path(each) for each in (a, b))
     order = _merged_order(list(ours), list(theirs))
@@ -63,7 +64,7 @@ def _by_path(loaded: Loaded) -> dict[str, Explained]:
 
 
 def _value(row: Explained | None) -> Any:
-    """Value by which rows differ: an absent setting is equal to one that nothing sets."""
+    """Value by which settings are compared: a setting without a value equals an absent one."""
     return None if row is None or row.value in ({}, []) else row.value
 
 

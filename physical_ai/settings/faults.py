@@ -1,4 +1,4 @@
-"""Faults: what a user sees about a wrong setting: file, path, problem, and what to write instead."""
+"""Faults of settings, as a user sees them: file, path, problem, and what to write instead."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from physical_ai.untrusted.text import printable
 
 @dataclass(frozen=True, kw_only=True)
 class Fault(Finding):
-    """One finding in the files a stack is made of.
+    """A finding in the files of a stack.
 
-    `file` is relative to the repository, as `stacks/Pulumi.dev-westus2.yaml`; `--set` for an assignment. `where` is
-    the path in it: `physical-ai:pools.h100gpu.sku` in a stack file, `pools.h100gpu.sku` in a layer.
+    `file`: relative to the repository, like `stacks/Pulumi.dev-westus2.yaml`; `--set` for an assignment.
+    `where`: path in the file: `physical-ai:pools.h100gpu.sku` in a stack file, `pools.h100gpu.sku` in a layer.
     """
 
     file: str
     line: int | None = None
     """Line number from 1; None where it is not known."""
     stand_in: bool = False
-    """True where the value is a placeholder for one of the user's own: sufficient to simulate, an error on Azure."""
+    """True where the value is a placeholder for a value of the user's own: enough for a simulation, an error on
+    Azure.
+    """
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
@@ -32,7 +34,7 @@ class Fault(Finding):
         return "\n".join(printable(line) for line in lines)
 
     def document(self) -> dict[str, Any]:
-        """The fault with the keys of a command's `--json` error."""
+        """The fault as an entry of a command's `--json` output."""
         return {
             "file": self.file,
             "line": self.line,
@@ -59,12 +61,15 @@ def fault(
     severity: Severity = Severity.ERROR,
     line: int | None = None,
 ) -> Fault:
-    """A fault that needs no rule to explain it."""
+    """A fault that belongs to no rule."""
     return Fault(severity, "", where, problem, fix, file=file, line=line)
 
 
 class SettingsError(Exception):
-    """Raised where the settings of a stack can't be used. `faults` holds every reason found, not just the first."""
+    """Raised where the settings of a stack can't be used.
+
+    `faults` are all reasons that were found, not just the first.
+    """
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))

@@ -1,4 +1,4 @@
-"""Narrowing of decoded data for the type checker."""
+"""Type guards for decoded data."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, TypeGuard
 
 
 def is_map(value: Any) -> TypeGuard[dict[str, Any]]:
-    """A decoded mapping; its keys have been checked to be text when it was read."""
+    """True for a decoded mapping; its keys were checked to be text when the data was read."""
     return isinstance(value, dict)
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
-    """A decoded list."""
+    """True for a decoded list."""
     return isinstance(value, list)

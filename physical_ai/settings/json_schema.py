@@ -1,7 +1,7 @@
-"""JSON schemas of stack and layer files, for editors: made of the models and the catalogue.
+"""JSON schemas of stack and layer files for editors, made from the models and the catalogue.
 
 They describe the structure, so that an editor completes keys and marks errors while you type. Checks that depend on
-several settings, or on a region, are in `physical_ai.settings.validate`: a schema cannot express them.
+several settings, or on a region, are in `physical_ai.settings.validate`, since a schema cannot express them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.models.tree import Settings
 
 LAYER_FILE, STACK_FILE = FilePath("schema/layer.json"), FilePath("schema/stack.json")
-"""Paths of the schemas below the folder of the stacks."""
+"""Paths of the schemas, relative to the folder of the stacks."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-"""The draft that editors' YAML support knows best."""
+"""JSON Schema draft that editors' YAML support knows best."""
 _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 _ADDRESS = rf"({_OCTET}\.){{3}}{_OCTET}"
 _PATTERNS = {"ipv4": rf"^{_ADDRESS}$", "ipv4network": rf"^{_ADDRESS}/(3[0-2]|[12]?\d)$"}
 _LEFT_OUT = ("title", "required")
-"""Titles repeat the key; a file may set as little as it likes, since the others set the rest."""
+"""Keywords that the schemas omit: titles repeat the key, and nothing is required, since other files may set a
+value.
+"""
 _MADE = "Generated from the settings' models: `physai schema`."
 
 
@@ -39,7 +41,7 @@ def layer_schema() -> dict[str, Any]:
 
 
 def stack_schema() -> dict[str, Any]:
-    """Schema of a stack file: Pulumi's own keys, and under `config` the settings by their prefixed names."""
+    """Schema of a stack file: Pulumi's own keys, and under `config` the settings with prefixed names."""
     properties, definitions = _settings()
     config = {
         "type": "object",
@@ -65,13 +67,13 @@ def stack_schema() -> dict[str, Any]:
 
 
 def schema_files() -> dict[FilePath, str]:
-    """The texts of both files by their places below the folder of the stacks."""
+    """Texts of both schemas, by path relative to the folder of the stacks."""
     schemas = {STACK_FILE: stack_schema(), LAYER_FILE: layer_schema()}
     return {path: json.dumps(schema, indent=1, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
 def modeline(file: FilePath) -> str:
-    """The first line of a stack or layer file, which shows an editor where its schema is.
+    """First line of a stack or layer file, which tells an editor where the file's schema is.
 
     `file` is relative to the folder of the stacks.
     """
@@ -106,7 +108,9 @@ def _document(title: str, properties: Mapping[str, Any], definitions: Mapping[st
 
 
 def _softened(schema: Any) -> Any:
-    """A schema without required keys that allows null everywhere, since null removes a value of a lower layer."""
+    """The schema without required keys, and with null allowed everywhere, since null removes a value of a lower
+    layer.
+    """
     if not is_map(schema):
         return schema
     found = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
@@ -124,13 +128,14 @@ def _softened(schema: Any) -> Any:
     if (kind := found.pop("format", None)) in _PATTERNS:
         found["pattern"] = _PATTERNS[kind]
     if "$ref" in found:
-        # Draft 7 ignores keys beside a $ref, and this description is more specific than the model's own.
+        # Draft 7 ignores keys beside a $ref, so allOf keeps this description, which is more specific than the model's
+        # own.
         return {"allOf": [{"$ref": found.pop("$ref").replace("#/$defs/", "#/definitions/")}], **found}
     return _with_null(found)
 
 
 def _any_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """Choices one of which is null already, written as one type where that means the same."""
+    """Schema of a choice without its null, written as a single type where that is equivalent."""
     choices = [each for each in schema["anyOf"] if each != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     if len(choices) == 1:
@@ -150,7 +155,7 @@ def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a list's item, where null has no meaning."""
+    """Schema of a list's item, in which null has no meaning."""
     found = dict(schema)
     if "allOf" in found:
         found["type"] = "object"

@@ -18,42 +18,42 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.suggestions import suggestion
 
 DEFAULT = "default"
-"""Origin of a value that no file sets: the model's own."""
+"""Origin of a value that no file sets, so that the model's default applies."""
 STACK_NAME = "stack name"
 
 
 @dataclass(frozen=True)
 class Explained:
-    """One effective setting and where it comes from."""
+    """An effective setting and its origin."""
 
     path: str
     value: Any
     """Value as in YAML; None where nothing is set."""
     origin: str
-    """The file that set it (or removed it, with null), `default`, or `stack name`."""
+    """Origin of the value: the file that set it (or removed it, with null), `default`, or `stack name`."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A stack's settings with the origin of each value."""
+    """Settings of a stack, with the origin of each value."""
 
     settings: Settings
     merged: Merged
     warnings: list[Fault]
-    """About settings, and about the values of charts."""
+    """Warnings about settings and about chart values."""
     plan: Plan
     served: tuple[Settings, ...] = ()
-    """Stacks whose clusters the stack's control plane serves."""
+    """Settings of the stacks whose clusters the stack's control plane serves."""
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The files' sum, before defaults."""
+        """Merged data of the files, without defaults."""
         return self.merged.data
 
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
         """Raises SettingsError if a value is only a placeholder, such as an address from an example.
 
-        `refusals` are further reasons against a deployment, reported with these.
+        `refusals` are further reasons against a deployment, which are reported together with these.
         """
         faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
         if faults or refusals:
@@ -69,9 +69,9 @@ class Loaded:
         return rows
 
     def explain(self, path: str | None = None) -> list[Explained]:
-        """The effective settings at and below a path, all when it is absent.
+        """Effective settings at and below a path; all of them without a path.
 
-        Raises SettingsError if the setting does not exist, naming the nearest.
+        Raises SettingsError, with the nearest setting, if the setting does not exist.
         """
         if not path:
             return list(self._rows)
@@ -88,5 +88,5 @@ class Loaded:
 
 
 def dump(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON-like data with YAML's keys; what is not set is None."""
+    """Settings as JSON-like data with YAML's keys; a value that is not set is None."""
     return settings.model_dump(mode="json", by_alias=True)

@@ -1,4 +1,4 @@
-"""Loads a stack: reads its files, lays them over each other, judges the sum."""
+"""Loading of a stack: reads its files, merges them, and validates the result."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from physical_ai.settings.validate import validate
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
-    """The settings of a stack, from the files under `root` and the overlays above them, and what is installed by them
-    with the files under `values`.
+    """Loads a stack: its settings from the files under `root` and the overlays, and its plan with the values files
+    under `values`.
 
-    Raises SettingsError with every fault found. Warnings don't raise; they are part of the result.
+    Raises SettingsError with every fault found. Warnings are not raised, but are part of the result.
     """
     name = StackName.parse(stack)
     layer, faults = read_stack(stack, root)
@@ -35,9 +35,9 @@ def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, 
 
 
 def load_settings(stack: str, root: FilePath = STACKS) -> Settings:
-    """The settings of a stack as its files have them, without what is installed by them.
+    """Settings of a stack from its files under `root`, without its plan.
 
-    Raises SettingsError with every fault found in the files under `root`.
+    Raises SettingsError with every fault found.
     """
     name = StackName.parse(stack)
     layer, faults = read_stack(stack, root)
@@ -45,13 +45,13 @@ def load_settings(stack: str, root: FilePath = STACKS) -> Settings:
 
 
 def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
-    """The settings of a stack whose own values come from Pulumi's engine instead of the stack file.
+    """Loads a stack whose own values come from Pulumi's engine instead of the stack file.
 
-    `config` has the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
+    `config` has the decoded `physical-ai:*` values by key, without the prefix. Raises SettingsError.
     """
     name = StackName.parse(stack)
     faults: list[Fault] = []
-    # Pulumi.yaml declares `profile`, so the engine needs a default for it; its empty text means none.
+    # Pulumi.yaml declares `profile`, so the engine needs a default for it; the empty text means no profile.
     given = {key: value for key, value in config.items() if key != SECRETS and (key, value) != (PROFILE, "")}
     data: Any = plain(given, (), "", faults)
     label = stack_label(stack, root)
@@ -60,7 +60,8 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, 
 
 
 def deployed_to_azure(root: FilePath = STACKS) -> list[str]:
-    """Names of the stacks that are deployed to Azure: none that records the past, and none on an existing cluster.
+    """Names of the stacks that are deployed to Azure; stacks that record the past or use an existing cluster are left
+    out.
 
     Raises SettingsError where a stack does not load.
     """
@@ -69,9 +70,9 @@ def deployed_to_azure(root: FilePath = STACKS) -> list[str]:
 
 
 def layers_below(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> dict[str, FilePath]:
-    """The files that are laid below a stack's own, without its profile, by how messages call them.
+    """Files below a stack's own, without its profile, by their name in messages.
 
-    `config` is what its file has, judged or not. Raises SettingsError where the name is no stack's.
+    `config` is the content of the stack's file, valid or not. Raises SettingsError where the name is not a stack's.
     """
     given = {str(key).removeprefix(PREFIX): value for key, value in config.items()}
     return layers_of(chosen_kind([Layer(stack_label(stack, root), given)]), StackName.parse(stack), root)
@@ -96,7 +97,7 @@ def _load(  # noqa: PLR0917 - the source of each part
 def _judge(
     name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
 ) -> tuple[Settings, Merged, list[Fault]]:
-    """The sum of a stack's layers as settings, and the warnings. Raises SettingsError."""
+    """Settings from a stack's merged layers, the merged data, and the warnings. Raises SettingsError."""
     faults = list(stack_faults)
     above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
     kind = chosen_kind(above)
@@ -114,7 +115,7 @@ def _judge(
             faults += document.faults
             layer = without_profile(Layer(label, document.data, lines=document.lines), faults)
             layers.append(without_target(layer, faults))
-    # A missing file would otherwise be reported again, as many missing settings.
+    # Otherwise a missing file would be reported again as many missing settings.
     if unknown or any(fault.where.startswith("(") for fault in faults):
         raise SettingsError(faults)
     merged = merge([*layers, *above], stack)

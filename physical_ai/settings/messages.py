@@ -1,4 +1,4 @@
-"""Messages for Pydantic's errors: what is wrong, and the nearest valid value."""
+"""Messages for Pydantic's errors: the problem, and the nearest valid value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOOLS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "fa
 
 
 def message(error: ErrorDetails, path: Path) -> Message:
-    """The problem and the fix for one of Pydantic's errors at `path`."""
+    """Problem and fix for one of Pydantic's errors at `path`."""
     problem, fix = _told(error, path)
     if fix is None and error["type"] != "value_error":  # a value_error's text says what to write
         fix = "Give it a name of that form." if "[key]" in error["loc"] else _otherwise(path)
@@ -54,7 +54,7 @@ def _missing(_value: Any, _context: Mapping[str, Any], path: Path) -> Message:
 
 
 def _otherwise(path: Path) -> str | None:
-    """Description of the values that the setting takes."""
+    """Description of the values that the setting accepts; None where the path is unknown."""
     here, value = shape_at(path), example(path)
     if here is None:
         return None

@@ -1,4 +1,6 @@
-"""Node pools that an overlay or a stack file describes in part: usually a misspelled name, sometimes a new pool."""
+"""Node pools that an overlay or a stack file describes only in part: usually a misspelled name, sometimes a new
+pool.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from physical_ai.settings.layers.shape import shape_at
 
 
 def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]:
-    """Faults of each pool that one file alone describes, and not completely: the pool that was meant, and the keys of a
-    new one.
+    """Faults of pools that only one file describes, and incompletely: the pool that was probably meant, and the keys
+    that a new pool needs.
 
-    A pool whose name is like no other's is reported only if most of it is missing.
+    A pool whose name resembles no other name is reported only if most of its keys are missing.
 
     Args:
-        missing: settings that the stack's target needs, and no file sets.
+        missing: Settings that the stack's target needs, and that no file sets.
     """
     pools: Any = merged.data.get("pools")
     for name, pool in pools.items() if is_map(pools) else ():

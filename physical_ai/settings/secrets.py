@@ -1,4 +1,4 @@
-"""Secrets of a stack. They travel beside the settings as Outputs, so that nothing prints them."""
+"""Secrets of a stack. They are kept apart from the settings, as Outputs, so that nothing prints them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ Secrets = dict[str, "pulumi.Output[str]"]
 
 
 def secrets(texts: Mapping[str, str]) -> Secrets:
-    """The same values, each a secret Output."""
+    """The secrets by name, each as a secret Output."""
     return {name: pulumi.Output.secret(text) for name, text in texts.items()}
 
 
 def secret_texts(config: pulumi.Config) -> dict[str, str]:
-    """The values under `physical-ai:secrets` by name, for rules about them; empty when the stack has none.
+    """Texts of the secrets under `physical-ai:secrets`, by name, for rules about them; empty for a stack without
+    secrets.
 
-    Raises SettingsError when a value is not text. The message never shows it.
+    Raises SettingsError when a value is not text. The message never shows the value.
     """
     values: Any = config.get_object(SECRETS)
     path, file = f"{PREFIX}{SECRETS}", stack_label(pulumi.get_stack())

@@ -1,4 +1,6 @@
-"""The stacks that a control plane serves beside its own cluster: each is loaded as its own deployment loads it."""
+"""Loading of the stacks that a control plane serves beside its own cluster, in the same way as their own deployments
+load them.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ _BACKENDS: Path = ("osmo", "backends")
 def load_backend_stacks(
     settings: Settings, merged: Merged, load: Callable[[str], Settings]
 ) -> tuple[tuple[Settings, ...], list[Fault]]:
-    """The settings of the stacks in `osmo.backends`, and what keeps the control plane from serving them.
+    """Settings of the stacks in `osmo.backends`, and the faults because of which the control plane cannot serve them.
 
     Args:
-        load: Reads a stack of the same tree. Raises SettingsError.
+        load: Function that loads a stack by name. It raises SettingsError.
     """
     if not settings.osmo.installs_service:
         return (), []
@@ -42,7 +44,7 @@ def load_backend_stacks(
 
 
 def _refusals(settings: Settings, served: Settings, claimed: dict[str, str]) -> list[tuple[str, str]]:
-    """Problems with one stack, each with what to change."""
+    """Problems with one served stack, each with what to change."""
     osmo, stack, wanted = served.osmo, served.stack, control_plane_url(settings)
     if not osmo.has_service_elsewhere:
         return [

@@ -1,4 +1,4 @@
-"""Suggestions in place of the path of a setting that a stack does not have."""
+"""Suggestions for a path that is not a setting of the stack."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from physical_ai.settings.layers.merge import ALIKE, POOLS
 from physical_ai.settings.layers.paths import Path, parse, show
 
 MOST = 6
-"""Places that are listed."""
+"""Most paths that a suggestion lists."""
 
 
 def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
-    """A path like the wanted one, or the keys beside its first unknown step.
+    """Text that suggests a path similar to the wanted one, or the keys beside its first unknown step.
 
     Args:
-        wanted: a path that is none of the known ones, nor above one.
-        values: every setting of the stack, with its value.
+        wanted: A path that is neither a known path nor above one.
+        values: Every setting of the stack, with its value.
     """
     depth = max(n for n in range(len(wanted)) if _known(wanted[:n], values))
     branch, step = wanted[:depth], str(wanted[depth])
@@ -42,13 +42,13 @@ def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
 
 
 def _whole(branch: Path, value: Any, stack: str) -> str:
-    """The advice below a setting without parts."""
+    """Advice for a path below a setting that has no parts."""
     kind = "a list, shown as a whole" if is_list(value) else "an empty map" if is_map(value) else "a single value"
     return f"'{show(branch)}' is {kind}: physai explain {stack} {show(branch)}"
 
 
 def _elsewhere(wanted: Path, values: Mapping[Path, Any]) -> list[Path]:
-    """The path with other separators, or the places further down that end like it."""
+    """Known paths that are the wanted path with other separators, or that end like it."""
     text = re.sub(r"[/:]", ".", ".".join(str(step) for step in wanted)).strip(".")
     try:
         path = parse(text)

@@ -1,7 +1,7 @@
-"""Effects of the target on the settings: the layers they have, the sections they need, and the rules that hold.
+"""Effects of the target on the settings: which layers a stack has, which sections it needs, and which rules apply.
 
-The only module of the settings that knows of the target. All others see what a stack has: a pool with a selector of its
-own, a stack without a virtual network.
+No other module of the settings depends on the target. The others only see its effects, such as a pool with a node
+selector, or a stack without a virtual network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from physical_ai.settings.models.target import Target, TargetKind
 from physical_ai.settings.models.tree import Settings
 
 TARGET = "target"
-"""The setting. Only a stack file and what is laid over it may have it: it decides which layers come below."""
+"""Name of the setting. Only a stack file and its overlays may contain it, because it decides which layers come
+below.
+"""
 AZURE: TargetKind = "azure"
 EXISTING: TargetKind = "existing"
 
@@ -28,7 +30,7 @@ _REQUIRED: dict[TargetKind, tuple[Path, ...]] = {
     AZURE: (("network",), ("cluster", "tier"), ("cluster", "upgrades"), ("systemPool",), ("pools", _ALL, "subnet")),
     EXISTING: (("target", "context"), ("cpuPool", "nodeSelector"), ("pools", _ALL, "nodeSelector")),
 }
-"""Settings without a default that each kind of target needs. A place in a section that is missing is not reported."""
+"""Settings without a default that each kind of target needs. A path in a section that is missing is not reported."""
 
 
 def kind_of(settings: Settings) -> TargetKind:
@@ -36,7 +38,7 @@ def kind_of(settings: Settings) -> TargetKind:
 
 
 def existing_cluster(settings: Settings) -> Target | None:
-    """Cluster in which the platform is installed; None for one that the stack creates."""
+    """Target of a stack on an existing cluster; None for a stack that creates its cluster."""
     return settings.target if settings.target.kind == EXISTING else None
 
 
@@ -46,34 +48,36 @@ def leaves_nothing(settings: Settings) -> bool:
 
 
 def names_cluster(settings: Settings) -> bool:
-    """True where the settings have values for an existing cluster."""
+    """True where the settings contain values for an existing cluster."""
     target = settings.target
     return target.context is not None or target.kubeconfig is not None or target.leave != "definitions"
 
 
 def chosen_kind(above: Sequence[Layer]) -> TargetKind:
-    """The kind named last by the stack's own layer and the overlays, lowest first. A wrong one is left to the check of
-    types."""
+    """Kind of target that the stack's own layer or an overlay sets last; the layers are given lowest first.
+
+    An invalid kind is left to the check of types.
+    """
     given = (layer.data.get(TARGET) for layer in reversed(above))
     kinds = (target.get("kind") for target in given if is_map(target) and "kind" in target)
     return _kind(next(kinds, AZURE))
 
 
 def layers_of(kind: TargetKind, name: StackName, root: FilePath) -> dict[str, FilePath]:
-    """The files below the stack's own and below its profile, lowest first, by how messages call them.
+    """Layers below the stack's file and its profile, lowest first, by their name in messages.
 
-    An existing cluster is in no region, and the layers of environments describe AKS clusters.
+    An existing cluster has neither a region nor an environment: those layers describe AKS clusters.
     """
     return layer_files(name, root) if kind == AZURE else target_layer(EXISTING, root)
 
 
 def faults_of_name(kind: TargetKind, name: StackName, root: FilePath) -> list[Fault]:
-    """Faults of a well-formed stack name. The name for an existing cluster has no region of Azure."""
+    """Faults of a well-formed stack name; none for an existing cluster, whose name has no Azure region."""
     return name_faults(name, root) if kind == AZURE else []
 
 
 def without_target(layer: Layer, faults: list[Fault]) -> Layer:
-    """The layer of a shared file, which has no target; that it did becomes a fault."""
+    """The layer without a target, which a shared file may not set; a fault is added where the layer has one."""
     if TARGET not in layer.data:
         return layer
     problem = "A layer can't have a target: it decides which layers there are."
@@ -82,7 +86,7 @@ def without_target(layer: Layer, faults: list[Fault]) -> Layer:
 
 
 def missing_settings(data: Mapping[str, Any]) -> Iterator[Path]:
-    """Paths of the settings that the data's target needs, and no file sets."""
+    """Paths of the settings that the target needs, and that no file sets."""
     given: Any = data.get(TARGET)
     for path in _REQUIRED[_kind(given.get("kind", AZURE) if is_map(given) else AZURE)]:
         yield from _missing(data, path, ())

@@ -1,7 +1,7 @@
-"""Conversion of merged data to settings, with every fault found in one run.
+"""Conversion of merged data to settings, which finds all faults in one run.
 
-A wrong value must not hide other errors. So values of a wrong type are replaced by
-samples, the rest is checked as usual, and findings about replaced values are dropped.
+A wrong value must not hide other errors. So values of a wrong type are replaced by samples, the rest is checked as
+usual, and findings about replaced values are dropped.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _ROUNDS = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of validation: settings, unless there is an error among the faults."""
+    """Result of validation: the faults, and the settings, unless there is an error among the faults."""
 
     settings: Settings | None
     faults: list[Fault]
 
 
 def validate(merged: Merged, environment: str, region: str) -> Outcome:
-    """Validates merged data for one stack. Warnings don't prevent settings."""
+    """Validates merged data for one stack. Warnings do not prevent a result with settings."""
     data = {key: value for key, value in merged.data.items() if key not in ("environment", "region")}
     stray = [key for key in ("environment", "region") if key in merged.data]
     faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
@@ -101,12 +101,12 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
 
 
 def _parse(data: dict[str, Any]) -> Settings:
-    """Strict in JSON's sense: no text for a number, but text for an address or a choice."""
+    """Settings from JSON data, strictly: no text in place of a number, but texts for addresses and choices."""
     return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
 
 
 def _located(merged: Merged, finding: SettingFinding) -> Fault:
-    """The finding as a fault in the file that brought it about."""
+    """The finding as a fault in the file that caused it."""
     place = merged.latest(finding.path, finding.others)
     fault = merged.fault(place, finding.problem, finding.fix, severity=finding.severity)
     return replace(fault, stand_in=finding.stand_in, rule=finding.rule, source=finding.source)
@@ -125,14 +125,14 @@ def _missing(path: Path) -> ErrorDetails:
 
 
 def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
-    """Removes the wrong value at `path`, and inserts a sample if one is required."""
+    """Removes the wrong value at `path`, and inserts a sample if a value is required."""
     parents: list[Any] = [data]
     for step in path[:-1]:
         inner = parents[-1]
         if is_map(inner) and step in inner:
             parents.append(inner[step])
         elif is_list(inner):
-            # A list is replaced completely: its other items would move.
+            # The whole list is replaced, since removing one item would move the others.
             return _repair(data, path[: len(parents)], detail)
         else:
             return None
@@ -149,7 +149,7 @@ def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
 
 
 def _sample(path: Path) -> Any:
-    """Value that stands at `path` while the rest is checked; None where the default does."""
+    """Value that replaces a wrong one at `path` while the rest is checked; None where the default does."""
     here: Any = _SAMPLE
     for depth, step in enumerate(path):
         if not is_map(here):

@@ -1,7 +1,7 @@
-"""The configuration of AMD's device metrics exporter: which fields it reports, and what its series are called.
+"""Configuration of AMD's device metrics exporter: which fields it reports, and the names of its series.
 
-The prefix is set, since the fields' own names begin with gpu_, as those of other exporters can; AMD's dashboards have
-this one. Without a list the exporter reports all fields, hundreds of series for each GPU.
+A prefix is set because the fields' own names begin with gpu_, like those of other exporters; AMD's dashboards use the
+same prefix. Without a list, the exporter reports all fields, which are hundreds of series for each GPU.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from physical_ai.telemetry.counters import Cardinality
 
 CONFIG_MAP = "amd-exporter-fields"
 KEY = "config.json"
-"""The key that the exporter reads (ROCm/gpu-operator docs/metrics/exporter.md)."""
+"""Key of the configuration in the ConfigMap, as the exporter expects it (ROCm/gpu-operator
+docs/metrics/exporter.md).
+"""
 PREFIX = "amd_"
 
 
@@ -28,7 +30,7 @@ def exporter_config() -> str:
 
 
 def series(field: str) -> str:
-    """Name of the series of a field.
+    """Name of a field's series.
 
     >>> series("GPU_GFX_ACTIVITY")
     'amd_gpu_gfx_activity'
@@ -37,7 +39,9 @@ def series(field: str) -> str:
 
 
 def amd_series_per_node(gpus: int) -> Cardinality:
-    """Series of the exporter on one node: one for each field and GPU, and at least what a guest was seen to report."""
+    """Number of the exporter's series on one node: at most one for each field and GPU, and at least those that a guest
+    was seen to report.
+    """
     fields = amd_fields().values()
     least = sum(1 for each in fields if each.guest == "yes")
     return Cardinality("GPU", gpus, least, len(fields), gpus * least, gpus * len(fields))

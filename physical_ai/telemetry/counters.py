@@ -1,9 +1,9 @@
-"""The CSV of the DCGM exporter: which fields it reports.
+"""CSV file of the DCGM exporter, with the fields that it reports.
 
-There is one CSV for all pools, because the GPU Operator mounts one into its one DaemonSet. It fits pools whose GPUs
-offer less, such as vGPUs: the exporter reads each field of each GPU on its own, and prints nothing for one that has no
-value (NVIDIA/dcgm-exporter internal/pkg/collector/gpu_collector.go, `toMetric` and `skipDCGMValue`). A name that the
-exporter does not know makes it exit at its start, on every node.
+All pools have the same CSV, because the GPU Operator mounts one into its single DaemonSet. It also fits pools whose
+GPUs support fewer fields, such as vGPUs: the exporter reads each field of each GPU separately, and prints nothing for
+a field without a value (NVIDIA/dcgm-exporter internal/pkg/collector/gpu_collector.go, `toMetric` and `skipDCGMValue`).
+A field name that the exporter does not know makes it exit at its start, on every node.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from physical_ai.telemetry.parameters import PoolFacts
 
 CONFIG_MAP = "dcgm-exporter-counters"
 KEY = "dcgm-metrics.csv"
-"""The key that the operator mounts (NVIDIA/gpu-operator controllers/object_controls.go)."""
+"""Key of the CSV in the ConfigMap, as the operator expects it (NVIDIA/gpu-operator controllers/object_controls.go)."""
 HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"
-"""The field with several series a GPU while nothing is wrong: one for each health watch of DCGM."""
+"""Field that has several series per GPU even without a fault: one for each health watch of DCGM."""
 RESOURCE_NAMES = "NVIDIA_RESOURCE_NAMES"
-"""Environment variable of the exporter: resources besides nvidia.com/gpu and MIG's whose Pods it names."""
+"""Environment variable of the exporter with further resources, besides nvidia.com/gpu and MIG's, for which it names
+the Pods.
+"""
 PER_POD = "KUBERNETES_VIRTUAL_GPUS"
-"""Environment variable of the exporter: each Pod that shares a GPU has series of its own."""
+"""Environment variable of the exporter that gives each Pod sharing a GPU its own series."""
 
 
 def fields_for(exporter: str, added: Sequence[str] = ()) -> tuple[DcgmField, ...]:
-    """The fields to report, in order: those of the catalogue that the exporter knows, and the added ones.
+    """Fields to report, in order: the default fields that the exporter knows, and the added ones.
 
     Args:
-        exporter: Version of the exporter, as `4.5.3-4.8.2`.
-        added: Names beside the default ones.
+        exporter: Version of the exporter, such as `4.5.3-4.8.2`.
+        added: Names of additional fields.
 
     Raises:
         UnknownName: an added name is unknown, or unknown to this exporter, which would exit.
@@ -53,12 +55,12 @@ def exporter_of(release: str) -> str:
 
 
 def csv_for(release: str, added: Sequence[str] = ()) -> str:
-    """The CSV for a GPU Operator release. Raises `UnknownName`."""
+    """CSV for a GPU Operator release. Raises `UnknownName`."""
     return csv(fields_for(exporter_of(release), added))
 
 
 def csv(fields: Iterable[DcgmField]) -> str:
-    """The exporter's format: name, type and help, without a comma in the help.
+    """Fields in the exporter's format: name, type and help text, which must not contain a comma.
 
     >>> print(csv([dcgm_field("DCGM_FI_DEV_GPU_TEMP")]), end="")
     DCGM_FI_DEV_GPU_TEMP, gauge, Temperature of the GPU (celsius).
@@ -67,38 +69,40 @@ def csv(fields: Iterable[DcgmField]) -> str:
 
 
 def digest(text: str) -> str:
-    """A short text that changes with the CSV. The exporter reads it only at its start."""
+    """Short text that changes with the CSV, to restart the exporter, which reads the CSV only at its start."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def names_each_pod(exporter: str) -> bool:
-    """True where an exporter can have series for each Pod that shares a GPU.
+    """True where the exporter can have series for each Pod that shares a GPU.
 
-    One that then has no series for GPUs that no Pod holds cannot: their faults would not be seen.
+    It must then still have series for GPUs that no Pod holds, since their faults would not be seen otherwise.
     """
     return dcgm_exporters()[exporter].unheld == "reported"
 
 
 @dataclass(frozen=True)
 class Cardinality:
-    """Number of series of one node of a pool, between the known and the possible support."""
+    """Number of series of one node of a pool: least for the fields known to be supported, most for all possible
+    ones.
+    """
 
     unit: Literal["GPU", "MIG instance", "share"]
-    """Unit of series: a share is one Pod of those that share a GPU or an instance."""
+    """Unit that has its own series; a share is one of the Pods that share a GPU or a MIG instance."""
     units: int
-    """Number of units of one node."""
+    """Number of such units on one node."""
     least_each: int
     most_each: int
-    """Series of a unit, all units in use."""
+    """Most series of a unit, with all units in use."""
     least: int
     most: int
-    """Series of the node."""
+    """Most series of the node."""
 
 
 def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str) -> Cardinality:
-    """Series of the DCGM exporter on one node.
+    """Number of the DCGM exporter's series on one node.
 
-    An exporter without series for each Pod names one Pod of those that share a GPU, so that sharing adds none.
+    An exporter without series for each Pod names only one of the Pods that share a GPU, so sharing adds no series.
     """
     shares = pool.shares if names_each_pod(exporter) else 1
     instances = pool.instances or pool.gpus
@@ -111,7 +115,7 @@ def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str)
             whole[known] += len(dcgm_exporters()[exporter].watches)
         else:
             each[known] += 1
-    if instances == pool.gpus:  # each GPU has a series of its health, too
+    if instances == pool.gpus:  # each GPU also has a series about its health
         each, whole = {known: each[known] + whole[known] for known in each}, dict.fromkeys(whole, 0)
     least, most = each["yes"], each["yes"] + each["unknown"]
     besides = whole["yes"] * pool.gpus, (whole["yes"] + whole["unknown"]) * pool.gpus

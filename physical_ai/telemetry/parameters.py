@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class PoolFacts:
-    """One GPU pool."""
+    """Facts about one GPU pool."""
 
     name: str
     resources: Mapping[str, int]
-    """Resources of one node (`nvidia.com/gpu`). Empty: no GPUs are expected."""
+    """GPU resources of one node, such as `nvidia.com/gpu`; empty where nodes offer no GPU resources."""
     gpus: int
-    """GPUs of one node, as DCGM counts them."""
+    """Number of GPUs of one node, as DCGM counts them."""
     most: int
     """Maximum number of nodes."""
     autoscaled: bool
@@ -25,26 +25,26 @@ class PoolFacts:
     grid: bool
     """True where the GRID agent installs the driver."""
     instances: int = 0
-    """MIG instances of one node that the guest cuts; 0 without."""
+    """MIG instances of one node that the guest creates; 0 without MIG in the guest."""
     shares: int = 1
-    """Pods that can share a GPU, or an instance."""
+    """Number of Pods that can share a GPU, or a MIG instance."""
     infiniband: bool = False
     """True where the nodes have InfiniBand."""
     nvlink: bool = False
     """True where the GPUs are connected by NVLink switches."""
     claims: bool = False
-    """True where Pods get the GPUs by claims. Then nodes offer no resource; the GPUs are there all the same."""
+    """True where Pods get GPUs by claims: nodes then have GPUs, but offer no GPU resource."""
     amd: bool = False
-    """True for AMD's GPUs, which report through an exporter of their own."""
+    """True for AMD GPUs, which have an exporter of their own."""
     least: int = 0
     """Minimum number of nodes."""
     usd: float | None = None
-    """List price of an hour of one GPU resource of a node; None without a price."""
+    """List price in USD of one GPU resource of a node per hour; None without a price."""
 
 
 @dataclass(frozen=True)
 class Override:
-    """A change of one rule by the settings."""
+    """Change of one rule by the settings."""
 
     threshold: float | None = None
     enabled: bool = True
@@ -58,20 +58,20 @@ class Parameters:
     exporter: str
     """Version of the DCGM exporter."""
     counters: frozenset[str]
-    """Fields in the exporter's CSV. A rule that needs another one is left out."""
+    """Fields in the exporter's CSV. Rules that need other fields are left out."""
     pool_label: str
-    """Label of nodes with the name of their pool."""
+    """Label of nodes with their pool's name."""
     operator_namespace: str
     osmo_namespace: str | None
     """Namespace of OSMO's agents; None without them."""
     kai_namespace: str
     kai_scheduler: str
     runbooks: str
-    """Address of the folder with the page of the alerts; ends with a slash."""
+    """Address of the folder with the page about alerts; it ends with a slash."""
     osmo_service: bool = False
     """True where OSMO's service runs in the cluster, and its metrics are collected."""
     azure: bool = True
-    """True for AKS, on Azure's machines; False for an existing cluster anywhere."""
+    """True for AKS; False for an existing cluster, wherever it is."""
     slurm_namespace: str = "slurm"
     """Namespace of Slurm's daemons, which hold all GPUs of their nodes."""
     quarantines: bool = False
@@ -80,12 +80,12 @@ class Parameters:
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """A regular expression for any of these expressions; matches nothing if there are none."""
+    """Regular expression that matches what any of these expressions matches, and nothing if there are none."""
     return "|".join(texts) or "none^"
 
 
 def metric_resource(resource: str) -> str:
-    """The label value that kube-state-metrics gives to a resource.
+    """Label value that kube-state-metrics uses for a resource.
 
     >>> metric_resource("nvidia.com/mig-1g.12gb")
     'nvidia_com_mig_1g_12gb'

@@ -1,4 +1,4 @@
-"""Names of the series that an expression reads. Not a parser: promtool checks the syntax."""
+"""Names of the series that a PromQL expression reads. This is no parser: promtool checks the syntax."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def metrics(expression: str) -> frozenset[str]:
 
 
 def selecting(expression: str, names: Iterable[str], matcher: str) -> str:
-    """The expression with one more condition on each selector of these series.
+    """The expression, with a further condition in each selector of these series.
 
     >>> selecting('sum(a{x="b"}) / c', ["a", "c"], 'y="z"')
     'sum(a{y="z",x="b"}) / c{y="z"}'

@@ -1,4 +1,4 @@
-"""The rules of a stack as Prometheus, kube-prometheus and Azure read them. Pure functions."""
+"""Rules of a stack in the forms of Prometheus, kube-prometheus and Azure. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from physical_ai.telemetry.rule_rows import Severity
 from physical_ai.telemetry.rules import Alert, Record, alerts, records
 
 AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
-"""Azure's names: 0 critical, 1 error, 2 warning, 3 informational, 4 verbose."""
+"""Azure's number of each severity. Azure has 0 critical, 1 error, 2 warning, 3 informational, 4 verbose."""
 AZURE_RULES_OF_GROUP = 20
-"""Azure Monitor service limits: rules of one Prometheus rule group."""
+"""Most rules in one Prometheus rule group of Azure (Azure Monitor service limits)."""
 INTERVAL_SECONDS = 60
 """Seconds between evaluations; Azure accepts 1 to 15 minutes."""
 
 
 def rule_groups(parameters: Parameters) -> dict[str, list[dict[str, Any]]]:
-    """Rules in Prometheus's own form by theme, without the themes that have none."""
+    """Rules in Prometheus' form, by theme; themes without rules are left out."""
     found: dict[str, list[dict[str, Any]]] = {}
     for item in (*records(parameters), *alerts(parameters)):
         rendered = _record(item) if isinstance(item, Record) else _alert(item)
@@ -29,7 +29,7 @@ def rule_groups(parameters: Parameters) -> dict[str, list[dict[str, Any]]]:
 
 
 def rule_file(parameters: Parameters, interval_seconds: int = INTERVAL_SECONDS) -> str:
-    """A rule file, as `promtool check rules` and Prometheus read it."""
+    """Text of a rule file for Prometheus and `promtool check rules`."""
     return yaml.safe_dump({"groups": _groups(parameters, interval_seconds)}, sort_keys=False, width=1000)
 
 
@@ -40,12 +40,12 @@ def prometheus_rule(
     labels: Mapping[str, str] | None = None,
     interval_seconds: int = INTERVAL_SECONDS,
 ) -> dict[str, Any]:
-    """A PrometheusRule object of `monitoring.coreos.com`."""
+    """Manifest of a PrometheusRule of `monitoring.coreos.com`."""
     named: dict[str, Any] = {"name": name, "namespace": namespace}
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
-        # The API server drops empty labels, and Pulumi would add them again in every run.
+        # The API server drops empty labels, so Pulumi would add them again in every run.
         "metadata": {**named, "labels": dict(labels)} if labels else named,
         "spec": {"groups": _groups(parameters, interval_seconds)},
     }
@@ -54,13 +54,13 @@ def prometheus_rule(
 def azure_rule_groups(
     parameters: Parameters, action_groups: Mapping[Severity, Sequence[Any]] | None = None
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rules by group as `properties.rules` of Azure's PrometheusRuleGroup.
+    """Rules by group, in the form of `properties.rules` of Azure's PrometheusRuleGroup.
 
     Azure has no `keep_firing_for`, takes durations as ISO 8601 and severities as numbers, and limits the rules of a
     group, so that a theme can become several groups.
 
     Args:
-        action_groups: ids of the action groups that are notified, by severity.
+        action_groups: Ids of the action groups to notify, by severity.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for theme, items in _by_theme(parameters).items():
@@ -77,7 +77,7 @@ def azure_rule_groups(
 
 
 def iso_minutes(minutes: int) -> str:
-    """A duration in ISO 8601.
+    """Duration in ISO 8601.
 
     >>> iso_minutes(20)
     'PT20M'

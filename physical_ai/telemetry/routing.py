@@ -1,8 +1,10 @@
-"""Alertmanager's groups of alerts and its inhibitions, so that one fault is one message. Data of its file.
+"""Alertmanager's grouping and inhibition of alerts, so that one fault is one message.
 
-The rules leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus has nothing
-that inhibits. What is left for Alertmanager is what only people who are called care about: a warning about a
-node on which something critical is known already, and everything about a cluster of which no node is reported.
+The module has data of Alertmanager's configuration.
+
+The rules themselves leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus
+has no inhibition. Alertmanager only inhibits what would disturb people on call: warnings about a node with a known
+critical alert, and alerts about a cluster of which no node is reported.
 """
 
 from __future__ import annotations
@@ -10,13 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 GROUP_BY = ("alertname", "cluster", "pool")
-"""One message for each cause: a fault of a whole fleet is one, and so is a fault of one GPU."""
+"""Labels by which alerts are grouped: one message for each cause, whether it is a fault of the whole fleet or of one
+GPU.
+"""
 
 
 def inhibit_rules() -> list[dict[str, Any]]:
-    """`inhibit_rules` of Alertmanager.
+    """Value of `inhibit_rules` for Alertmanager.
 
-    A label that is missing on both sides is equal, so that each rule about nodes asks for the label.
+    A label that is missing on both sides counts as equal, so each rule about nodes requires the label.
     """
     return [
         {

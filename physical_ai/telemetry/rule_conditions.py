@@ -10,7 +10,7 @@ EMPTY = Override()
 
 
 def existing(parameters: Parameters) -> frozenset[str]:
-    """Names of the alerts of a stack. Others yield to these only."""
+    """Names of the alerts that a stack has; alerts are only suppressed in favor of these."""
     return frozenset(
         name
         for name, found in alert_rows().items()

@@ -16,7 +16,7 @@ from physical_ai.repository import PARTS
 
 FILES = Path(__file__).parent / "data" / "rules"
 OF_PART = "alerts.yaml"
-"""Name of the file with a part's own rules, in its folder."""
+"""Name of the file with a part's own rules, in the part's folder."""
 
 Severity = Literal["critical", "warning", "info"]
 Owner = Literal["platform", "job", "azure"]
@@ -27,7 +27,7 @@ Each = Literal["gpu-pool", "autoscaled-pool", "claim-pool"]
 
 
 class Threshold(Row):
-    """The number that an expression compares with, which settings can change within its limits."""
+    """Number that an expression compares with; settings can change it within limits."""
 
     default: float
     unit: Text
@@ -42,40 +42,42 @@ class Threshold(Row):
 
 
 class AlertRow(Row):
-    """One alert, for any stack."""
+    """An alert in the data, which is not specific to a stack."""
 
     alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
     expression: Text
     hold_minutes: Annotated[int, Field(ge=0, le=1440)]
-    """Time that the expression has to be true, in minutes."""
+    """Minutes for which the expression has to be true."""
     severity: Severity
     owner: Owner
-    """Person who acts: the platform's team, the owner of the job, or Azure."""
+    """Person who has to act: the platform's team, the owner of the job, or Azure."""
     summary: Text
-    """A Prometheus template."""
+    """Summary of the alert, a Prometheus template."""
     meaning: Text
     action: Text
-    """Action of the reader. For an alert about a node the table of its causes has it
-    (catalog/data/gpu/node_causes.yaml)."""
+    """Action for the reader.
+
+    For an alert about a node, it comes from the table of node causes (catalog/data/gpu/node_causes.yaml).
+    """
     commands: tuple[Text, ...]
-    """Words in capital letters are the reader's to replace."""
+    """Commands, in which the reader replaces words in capital letters."""
     meaning_elsewhere: Text = "-"
-    """Meaning in an existing cluster, where Azure has no part in it; "-" for the same."""
+    """Meaning on an existing cluster, which Azure has no part in; "-" for the same meaning."""
     when: Condition | None = None
     """Condition on a stack for the alert to exist."""
     each: Each | None = None
-    """One alert for each such pool."""
+    """Kind of pools that each get an alert of their own; None for a single alert."""
     threshold: Threshold | None = None
     source: Text
 
     @property
     def anchor(self) -> str:
-        """Anchor of its section on the page of the alerts."""
+        """Anchor of the alert's section on the page about alerts."""
         return self.alert.lower()
 
 
 class RecordRow(Row):
-    """One recording rule."""
+    """A recording rule in the data."""
 
     record: Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_]+$")]
     expression: Text
@@ -85,7 +87,7 @@ class RecordRow(Row):
 
 
 class Theme(Row):
-    """The rules of one theme."""
+    """Rules of one theme in the data."""
 
     theme: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
     alerts: tuple[AlertRow, ...] = ()
@@ -94,7 +96,7 @@ class Theme(Row):
 
 @lru_cache(maxsize=1)
 def themes() -> tuple[Theme, ...]:
-    """All rows, by theme: those of a part after the core's."""
+    """All rows of rules by theme; a part's rows come after the core's."""
     found: dict[str, Theme] = {}
     for file in (*sorted(FILES.glob("*.yaml")), *sorted(PARTS.glob(f"*/{OF_PART}"))):
         label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"
@@ -117,7 +119,7 @@ def themes() -> tuple[Theme, ...]:
 
 
 def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """The row of an alert with the repair of its cause, where the table of the causes has it."""
+    """The row of an alert with its action, if the table of node causes has one."""
     action = alert_action(given["alert"])
     if action is None:
         return given

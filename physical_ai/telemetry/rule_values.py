@@ -17,9 +17,9 @@ LEAVING_TAINTS = (
     "ToBeDeletedByClusterAutoscaler",
     "remediator.kubernetes.azure.com/unschedulable",
 )
-"""Taints of nodes that somebody takes away, or works on: cordoned, of the autoscaler, of AKS before an eviction."""
+"""Taints of nodes that are being removed or worked on: a cordon, the autoscaler's, and AKS's before an eviction."""
 AMD_BUSY = ' or amd_gpu_gfx_activity{exported_pod!=""} / 100'
-"""The engine of AMD's GPUs, added to DCGM's where a stack has such pools."""
+"""Expression for the activity of AMD GPUs, which is appended to DCGM's in a stack with AMD pools."""
 
 
 def values(parameters: Parameters) -> dict[str, str]:
@@ -61,7 +61,7 @@ def values(parameters: Parameters) -> dict[str, str]:
 
 
 def _of_pools(values: Mapping[str, float]) -> str:
-    """An expression with one series for each pool; without pools it has none.
+    """Expression with one series for each pool; without pools it has no series.
 
     >>> _of_pools({"h100gpu": 7})
     '(label_replace(vector(7), "pool", "h100gpu", "", ""))'
@@ -71,14 +71,16 @@ def _of_pools(values: Mapping[str, float]) -> str:
 
 
 def _resources(pools: Iterable[PoolFacts]) -> str:
-    """A regular expression for the resources of these pools."""
+    """Regular expression for the resources of these pools."""
     return any_of(sorted({metric_resource(name) for pool in pools for name in pool.resources}))
 
 
 def _yielded(parameters: Parameters) -> Iterator[tuple[str, str]]:
-    """Values by which alerts yield to another one: `threshold_` of those with one, `told_` of all.
+    """Values by which alerts are suppressed in favor of another: `threshold_` of alerts with a threshold, `told_` of
+    all.
 
-    Nothing reaches those of an alert that does not exist, and every value is above the `told_` of one that does.
+    For an alert that does not exist, both are infinite, so that it suppresses nothing; `told_` of an existing alert is
+    minus infinity, so that every value is above it.
     """
     there = existing(parameters)
     for name, each in alert_rows().items():

@@ -1,7 +1,7 @@
-"""The alerts and recording rules: rows of `data/rules/` and of parts, and the rules of one stack that follow from them.
+"""Alerts and recording rules: rows of `data/rules/` and of parts, and the rules of a stack that follow from them.
 
-Expressions name values of the stack as `$pool`; `$$` is a dollar sign. Nothing else of the data is completed, but for
-the summary and the meaning of a rule that exists once for each pool.
+Expressions refer to values of the stack as `$pool`; `$$` is a dollar sign. Only expressions are filled in, and the
+summary and meaning of rules that exist once for each pool.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Alert:
     expression: str
     summary: str
     pool: str | None
-    """The pool that it is about, for an alert that exists once for each pool."""
+    """Pool that the alert is about; None for an alert that does not exist once for each pool."""
     runbook: str
-    """Address of its section on the page of the alerts."""
+    """Address of the alert's section on the page about alerts."""
     azure: bool = True
     """True where the machines are Azure's."""
 
@@ -40,7 +40,7 @@ class Alert:
 
     @property
     def owner(self) -> str:
-        """Person who acts. Where Azure has no part, machines are their owner's: `hardware`."""
+        """Person who has to act. On an existing cluster, `hardware` takes the place of Azure."""
         return "hardware" if self.row.owner == "azure" and not self.azure else self.row.owner
 
     @property
@@ -63,8 +63,8 @@ class Record:
 
 
 def alerts(parameters: Parameters) -> tuple[Alert, ...]:
-    """The alerts of a stack: without those it has switched off, and those about parts or metrics that it does not
-    have.
+    """Alerts of a stack, without alerts that the stack has switched off, or that need software or metrics which it
+    does not have.
     """
     common, there = values(parameters), existing(parameters)
     return tuple(
@@ -101,6 +101,6 @@ def _alerts_of(found: AlertRow, theme: str, parameters: Parameters, common: Mapp
         if applies(found.each, pool):
             own = {**common, **pool_values(pool)}
             expression = Template(found.expression).substitute(own)
-            # A Prometheus template names labels as `$labels.node`, which are left as they are.
+            # A Prometheus template refers to labels as `$labels.node`, which must stay unchanged.
             summary = Template(found.summary).safe_substitute(own)
             yield Alert(found, theme, expression, summary, pool.name, runbook, parameters.azure)

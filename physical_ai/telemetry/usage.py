@@ -1,4 +1,4 @@
-"""GPU-hours by user: the queries, and the rows that follow from their results. Pure functions."""
+"""GPU-hours by user: the queries, and the table that follows from their results. Pure functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORKFLOW, _QUEUE = "label_osmo_workflow_id", "label_kai_scheduler_queue"
 
 @dataclass(frozen=True)
 class Sample:
-    """One result of a query."""
+    """One sample in the result of a query."""
 
     labels: Mapping[str, str]
     value: float
@@ -31,29 +31,32 @@ class Sample:
 
 @dataclass(frozen=True)
 class Usage:
-    """GPU-hours of one workflow in one pool. A Pod of no workflow, as one for debugging, is a row by its own name."""
+    """GPU-hours of one workflow in one pool.
+
+    A Pod without a workflow, for example for debugging, has a row of its own.
+    """
 
     namespace: str
     workflow: str
-    """Workflow of the Pod; empty for a Pod of no workflow."""
+    """Name of the workflow; empty for a Pod without a workflow."""
     pod: str
     """Name of the Pod; empty for a workflow."""
     queue: str
     pool: str
-    """Pool of the node; empty for a Pod that was never placed."""
+    """Pool of the node; empty for a Pod that was never placed on a node."""
     asked: float
     held: float
     busy: float
     idle: float
-    """Held for half an hour and longer without use."""
+    """GPU-hours that were held without use for half an hour or longer."""
     usd: float | None
-    """Price of the hours held, at the list price of a node's GPU; None without a price."""
+    """Price in USD of the GPU-hours held, at the list price of the node's GPUs; None without a price."""
     idle_usd: float | None = None
-    """The part of it for idle hours."""
+    """Part of the price that is for idle hours."""
 
 
 def queries(span: str) -> dict[str, str]:
-    """The queries by name, over the time before now, such as `7d`. Raises ValueError for another form."""
+    """Queries by name, over a time range that ends now, such as `7d`. Raises ValueError for another form of range."""
     if not SPAN.match(span):
         raise ValueError(f"'{span}' is not a time like 12h, 7d or 4w")
     rate = f"* {INTERVAL_SECONDS} / 3600"
@@ -67,11 +70,11 @@ def queries(span: str) -> dict[str, str]:
 
 
 def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) -> tuple[Usage, ...]:
-    """Rows, the most expensive first.
+    """Rows of the table, the most expensive first.
 
     Args:
         results: Results of `queries` by name.
-        prices: USD of one GPU-hour by pool.
+        prices: USD per GPU-hour by pool.
     """
     pods = {_pod(each): each.labels for each in results.get(LABELS, ())}
     pools = {_pod(each): each.labels.get("pool", "") for each in results.get("held", ())}
@@ -81,7 +84,7 @@ def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) 
             pod = _pod(each)
             labels = pods.get(pod, {})
             workflow = labels.get(_WORKFLOW, "")
-            # Requests are recorded without a node; they belong to the pool in which the Pod then ran.
+            # Requests are recorded without a node; they count for the pool in which the Pod then ran.
             pool = each.labels.get("pool") or pools.get(pod, "")
             key = (pod[0], workflow, "" if workflow else pod[1], labels.get(_QUEUE, ""), pool)
             row = hours.setdefault(key, dict.fromkeys(_SERIES, 0.0))

@@ -1,1 +1,1 @@
-"""Files and YAML that a pull request can bring: read within limits, and checked in a limited process."""
+"""Handling of files and YAML that a pull request can bring: read within limits, and checked in a limited process."""

@@ -1,7 +1,7 @@
-"""Reads YAML of unknown origin, within limits of depth and size that count what aliases and merge keys expand to.
+"""Reading of YAML of unknown origin, with limits on depth and size that count expanded aliases and merge keys.
 
-Without them a few hundred bytes make a reader run for hours, need all memory, or end the process: libyaml composes
-nested values by recursion, without a limit (yaml/libyaml#287).
+Without limits, a few hundred bytes could make a reader run for hours, use all memory, or end the process: libyaml
+composes nested values by unlimited recursion (yaml/libyaml#287).
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from physical_ai.safe_yaml import LOADER
 from physical_ai.untrusted.files import LARGEST
 
 DEEPEST = 100
-"""Levels of nesting. Pods have twelve."""
+"""Largest depth of nesting. Pods have twelve levels."""
 MOST_NODES = 50_000
-"""Keys and values, once aliases are expanded."""
+"""Most keys and values, with aliases expanded."""
 MOST_TEXT = 2 * LARGEST
-"""Characters of all scalars, once aliases are expanded."""
+"""Most characters of all scalars together, with aliases expanded."""
 LONGEST_NUMBER = 100
-"""Characters. Python converts between text and integers in quadratic time, and refuses long ones."""
+"""Most characters of a number. Python converts between text and integers in quadratic time, and refuses long
+numbers.
+"""
 
 _compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
 _parse = cast("Callable[..., Iterator[yaml.Event]]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
@@ -32,13 +34,15 @@ _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _MOST_DIRECTIVES = 8
 _SHORT = 32 * 1024
-"""Characters that PyYAML's own parser reads in a fraction of a second."""
+"""Most characters of a text that PyYAML's own parser reads in a fraction of a second."""
 _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
-"""Signs in each random text for which the parsers differed (tests/unit/untrusted compares them)."""
+"""Expression for signs of which every text that the two parsers read differently has one (tests/unit/untrusted
+compares the parsers on random texts).
+"""
 
 
 class LimitExceeded(yaml.MarkedYAMLError):
-    """Raised where the text may be YAML, but its value is too large, too deep or without end."""
+    """Raised where a text may be YAML, but its value is too large, too deep or endless."""
 
     def __init__(self, problem: str, mark: yaml.Mark | None = None) -> None:
         super().__init__(problem=problem, problem_mark=mark)
@@ -46,7 +50,8 @@ class LimitExceeded(yaml.MarkedYAMLError):
 
 
 def load(text: str) -> Any:
-    """The value of one document by YAML 1.1, as libyaml reads it, and Helm and Pulumi, whose parser is libyaml in Go.
+    """Value of a single document by YAML 1.1, as read by libyaml, and by Helm and Pulumi, whose parser is libyaml in
+    Go.
 
     Raises yaml.YAMLError.
     """
@@ -55,24 +60,27 @@ def load(text: str) -> Any:
 
 
 def load_for_python(text: str) -> Any:
-    """The value of one document as a Python program with `yaml.safe_load` reads it, such as OSMO.
+    """Value of a single document as a Python program with `yaml.safe_load`, such as OSMO, reads it.
 
-    libyaml is not the same parser: it takes a tab after a value and a comment right after `|`, refuses `{key:}`, and
-    reads `!` alone as another value. Raises yaml.YAMLError.
+    libyaml is a different parser: it accepts a tab after a value and a comment right after `|`, refuses `{key:}`, and
+    reads a lone `!` as another value. Raises yaml.YAMLError.
     """
     check_for_python(text)
     return _load(text, _python_loader(text))
 
 
 def compose_for_python(text: str) -> yaml.Node | None:
-    """The nodes of one document, read likewise. Raises yaml.YAMLError."""
+    """Nodes of a single document as a Python program with `yaml.safe_load` reads them. Raises yaml.YAMLError."""
     check_for_python(text)
     return cast("yaml.Node | None", _compose(text, _python_loader(text)))
 
 
 @lru_cache(maxsize=4)
 def _python_loader(text: str) -> Any:
-    """libyaml's for a text that both read alike. A byte order mark is a character of PyYAML's and none of libyaml's."""
+    """Loader that reads the text as `yaml.safe_load` does: libyaml's if both parsers read the text alike.
+
+    They differ in a byte order mark, for example, which only PyYAML treats as a character.
+    """
     if "!" in text or "\ufeff" in text:
         return yaml.SafeLoader
     try:
@@ -86,22 +94,22 @@ def _load(text: str, loader: Any) -> Any:
     try:
         return yaml.load(text, loader)  # noqa: S506 - a safe one
     except (ValueError, LookupError, AttributeError, TypeError, OverflowError, RecursionError) as error:
-        # PyYAML lets these through for values that do not fit their tag or form: `!!bool x`, `2001-99-99`.
+        # PyYAML does not catch these errors, for values that do not fit their tag or form: `!!bool x`, `2001-99-99`.
         raise yaml.YAMLError(f"a value can't be read: {error}") from None
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The nodes of one document. Raises yaml.YAMLError."""
+    """Nodes of a single document, read by libyaml. Raises yaml.YAMLError."""
     check(text)
     return cast("yaml.Node | None", _compose(text, LOADER))
 
 
 @lru_cache(maxsize=4)
 def check_for_python(text: str) -> None:
-    """Checks as `check` does, by PyYAML's own scanner and parser, those of `yaml.safe_load`.
+    """Checks a text like `check`, but with PyYAML's own scanner and parser, which `yaml.safe_load` uses.
 
-    They take seconds for a long text, which is therefore left to libyaml where it has none of the signs on which the
-    two were seen to differ.
+    These take seconds for a long text, so libyaml checks a long text that has none of the signs on which the two
+    parsers were seen to differ.
     """
     if len(text) > _SHORT and not _DIFFERENT.search(text):
         check(text)
@@ -111,13 +119,13 @@ def check_for_python(text: str) -> None:
     except LimitExceeded:
         raise
     except yaml.YAMLError as error:
-        check(text)  # the messages of libyaml are explained
+        check(text)  # libyaml's messages are the ones that are explained to users
         raise error from None
 
 
 @lru_cache(maxsize=4)
 def check(text: str) -> None:
-    """Raises LimitExceeded, or another yaml.YAMLError where the text is not YAML."""
+    """Raises LimitExceeded for a text beyond the limits, or another yaml.YAMLError for a text that is not YAML."""
     _count(text, LOADER)
 
 
@@ -135,7 +143,7 @@ def _count(text: str, loader: Any) -> None:
 
 
 class _Size:
-    """Nodes and text of a value, and how deep it is."""
+    """Size of a value: its nodes, its text, and its depth."""
 
     def __init__(self, anchor: str | None) -> None:
         self.anchor = anchor
@@ -148,7 +156,7 @@ class _Size:
 
 
 class _Counter:
-    """Adds up the events of a text, each alias with all that it stands for."""
+    """Counter of a text's parser events, which counts each alias with everything that it stands for."""
 
     def __init__(self) -> None:
         self._open = [_Size(None)]
@@ -169,7 +177,7 @@ class _Counter:
     def _alias(self, event: yaml.AliasEvent) -> None:
         if any(size.anchor == event.anchor for size in self._open):
             raise LimitExceeded(f"the alias *{event.anchor} refers to a value that contains it", event.start_mark)
-        # An alias that is not defined is an error of the composer.
+        # An undefined alias is reported by the composer.
         if event.anchor in self._anchored:
             self._close(self._anchored[event.anchor], event)
 

@@ -1,4 +1,4 @@
-"""Reads a file of unknown origin: regular files only, no links that lead out, a limited size, UTF-8."""
+"""Reading of files of unknown origin: regular files only, no links that lead outside, a limited size, UTF-8."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import stat
 from pathlib import Path
 
 LARGEST = 4 * 1024 * 1024
-"""Bytes of a file. A Secret with a file of a workflow holds a quarter of it."""
+"""Most bytes of a file. A Secret, which can hold a workflow's file, allows a quarter of it."""
 _REPOSITORY = ".git"
-"""Git's own folder: it may hold the credentials of a checkout, and no commit can contain it."""
+"""Git's own folder, which is refused: it may contain a checkout's credentials, and no commit can contain it."""
 
 
 class Unreadable(Exception):
-    """A file can't be used. The message says why, and never what it contains."""
+    """Raised where a file can't be used. The message says why, and never shows the file's content."""
 
 
 class NotText(Unreadable):
-    """The file is not UTF-8."""
+    """Raised where the file is not UTF-8."""
 
 
 class Missing(Unreadable):
@@ -25,7 +25,7 @@ class Missing(Unreadable):
 
 
 def read_text(path: Path, *, within: Path | None = None) -> str:
-    """The file's text, with line ends as \\n.
+    r"""Text of a file, with line ends as \n.
 
     Args:
         within: the folder that has to contain the file once links are resolved; the file's own folder if omitted.
@@ -40,9 +40,9 @@ def read_text(path: Path, *, within: Path | None = None) -> str:
 
 
 def below(folder: Path, name: str) -> Path:
-    """The path of a file that is named relative to a folder.
+    """Path of a file that is named relative to a folder. Raises Unreadable if it is outside of the folder.
 
-    The file is looked for only after this check, so that the answer does not depend on files elsewhere.
+    The check does not access the file, so that the answer does not depend on files elsewhere.
     """
     parts = os.path.normpath(name).split(os.sep) if name else []
     if not parts or "\0" in name or os.path.isabs(name) or parts[0] == os.pardir:
@@ -51,9 +51,9 @@ def below(folder: Path, name: str) -> Path:
 
 
 def repository(folder: Path) -> Path | None:
-    """The root of the Git repository that a folder is in; None where it is in none.
+    """Root of the Git repository that contains a folder; None where there is none.
 
-    A home folder under version control is no bound: everything that its owner has is below it.
+    A home folder under version control does not count, since everything of its owner is below it.
     """
     here = Path(os.path.realpath(folder))
     for parent in (here, *here.parents):
@@ -63,9 +63,9 @@ def repository(folder: Path) -> Path | None:
 
 
 def within(folder: Path, name: str, root: Path) -> Path:
-    """The path of a file that is named relative to a folder, or from the root of the file system, and is below a root.
+    """Path of a file that is named relative to a folder, or absolutely. Raises Unreadable if it is not below the root.
 
-    The file is looked for only after this check, as in `below`; links are resolved when it is read.
+    The check does not access the file, as in `below`; links are resolved when the file is read.
     """
     if not name or "\0" in name:
         raise Unreadable("this names no file")
@@ -77,7 +77,9 @@ def within(folder: Path, name: str, root: Path) -> Path:
 
 
 def is_hidden(path: Path, root: Path) -> bool:
-    """True where a file, or a folder that it is in, has a name with a dot before it: settings and secrets of tools."""
+    """True where the file, or a folder that contains it, has a name that begins with a dot: settings and secrets of
+    tools.
+    """
     steps = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
     return any(step.startswith(".") and step != os.pardir for step in steps)
 
@@ -89,7 +91,7 @@ def _bytes(path: Path, within: Path) -> bytes:
             raise Unreadable("the file is a link that leads out of its folder")
         if any(step.lower() == _REPOSITORY for step in os.path.relpath(real, root).split(os.sep)):
             raise Unreadable(f"files in {_REPOSITORY} are not read")
-        # A pipe that nothing writes to would block without O_NONBLOCK.
+        # Without O_NONBLOCK, opening a pipe that nothing writes to would block.
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         raise Missing("the file does not exist") from None
@@ -101,7 +103,7 @@ def _bytes(path: Path, within: Path) -> bytes:
             raise Unreadable("this is not a regular file")
         if status.st_size > LARGEST:
             raise Unreadable(f"the file is larger than {LARGEST >> 20} MiB")
-        # Files of /proc have no size, but content.
+        # Files in /proc report size 0, but have content.
         with os.fdopen(os.dup(descriptor), "rb") as file:
             return file.read(status.st_size)
     finally:

@@ -1,4 +1,4 @@
-"""Work on data of unknown origin, in a process of its own with limits of time and memory."""
+"""Work on data of unknown origin, in a separate process with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from threading import Timer
 from typing import Any
 
 Work = Callable[[], Any]
-"""Returns a value that JSON can carry."""
+"""Function without arguments that returns a value which JSON can represent."""
 
 _FORK = get_context("fork")
-"""A new interpreter would take longer to start than the work is allowed to take."""
+"""Context for forked processes: a new interpreter would take longer to start than the work may take."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Limit:
     seconds: float
     """Seconds of CPU time."""
     memory: int
-    """Bytes beyond what the process uses already."""
+    """Bytes of memory beyond what the process already uses."""
     patience: float
-    """Seconds on the clock, after which the work is stopped however busy the machine is."""
+    """Seconds of real time after which the work is stopped, however busy the machine is."""
 
 
 class Stopped(Exception):
@@ -39,7 +39,7 @@ class Stopped(Exception):
 
 
 def run(work: Work, limit: Limit) -> Any:
-    """The work's answer. Raises Stopped."""
+    """Runs the work in a limited process, and returns its answer. Raises Stopped."""
     (answer,) = run_each([work], limit)
     if isinstance(answer, Stopped):
         raise answer
@@ -47,7 +47,7 @@ def run(work: Work, limit: Limit) -> Any:
 
 
 def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
-    """The answer of each work in order. One process does them all; after a stopped work, another one continues."""
+    """Answers of the works, in order. One process does them all; after a stopped work, a new process continues."""
     done = 0
     while done < len(works):
         for answer in _run(works[done:], limit):
@@ -56,9 +56,9 @@ def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
 
 
 def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
-    """Answers of one process, up to the first work that was stopped."""
+    """Answers from one process, up to the first work that was stopped."""
     reader, writer = _FORK.Pipe(duplex=False)
-    # It is no daemon, which could not start the process of a template.
+    # Not a daemon process, which could not itself start the process for a template.
     child = _FORK.Process(target=_work, args=(writer, works, limit))
     child.start()
     writer.close()
@@ -67,10 +67,10 @@ def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
             deadline = Timer(limit.patience, child.kill)
             deadline.start()
             try:
-                # The answer is JSON, which can't carry code, unlike a pickle.
+                # The answer is sent as JSON, which cannot contain code, unlike a pickle.
                 answer = json.loads(reader.recv_bytes())
             except (EOFError, OSError, ValueError):
-                # A process that was stopped sends nothing, or a part of its answer.
+                # A stopped process sends nothing, or only part of its answer.
                 yield Stopped()
                 return
             finally:
@@ -84,7 +84,7 @@ def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
 
 
 def _work(writer: Connection, works: Sequence[Work], limit: Limit) -> None:
-    """The child process: does the work within the limits and sends the answers."""
+    """Runs in the child process: does the work within the limits, and sends the answers."""
     try:
         os.environ.clear()
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -97,7 +97,7 @@ def _work(writer: Connection, works: Sequence[Work], limit: Limit) -> None:
             signal.setitimer(signal.ITIMER_PROF, limit.seconds)
             writer.send_bytes(json.dumps(work()).encode())
     finally:
-        # The child prints no traceback, and runs no exit handlers of the parent process.
+        # Ends the child without a traceback, and without the parent's exit handlers.
         os._exit(0)
 
 

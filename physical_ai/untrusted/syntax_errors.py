@@ -1,4 +1,4 @@
-"""Meanings of syntax errors in YAML, in place of the parser's own terms."""
+"""Explanations of YAML syntax errors, in place of the parser's own terms."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ MEANINGS = {
     "found unexpected ':'": "`:` within a list `[…]` or map `{…}`: quote a text that contains `:`",
     "control characters are not allowed": "a control character, which YAML cannot contain: remove it",
 }
-"""Part of PyYAML's message (its C parser's, libyaml 0.2) → what it means and what to write."""
+"""Explanation, with what to write, for each part of PyYAML's messages (from its C parser, libyaml 0.2)."""
 UNKNOWN = "a sign that cannot be here: quote a text that contains special signs"
 
 
 def meaning(error: yaml.YAMLError) -> str:
-    """One line, without any of the text and without the parser's own terms."""
+    """Explanation of an error in one line, without any of the text and without the parser's terms."""
     if isinstance(error, documents.LimitExceeded):
         return error.message
     parts = (error.context, error.problem) if isinstance(error, yaml.MarkedYAMLError) else ()

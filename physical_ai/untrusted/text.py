@@ -1,4 +1,6 @@
-"""Text of unknown origin for terminals and logs of pipelines: no control characters, no commands."""
+"""Text of unknown origin, made harmless for terminals and for logs of pipelines: without control characters and
+commands.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,26 @@ import json
 import re
 
 _TAGGED = re.compile(r"##(?=\w*\[)")
-"""Starts a command anywhere in a line: `##[…]` on GitHub (actions/runner, ActionCommand.cs), `##vso[…]` on Azure."""
+"""Expression for the start of a command that may be anywhere in a line: `##[…]` on GitHub (actions/runner,
+ActionCommand.cs), `##vso[…]` on Azure.
+"""
 _UNSAFE_IN_JSON = re.compile(rf"{_TAGGED.pattern}|[^\x20-\x7e\n]")
 COMMAND = "::"
-"""Starts a command on GitHub, at the start of a line after any white space."""
+"""Start of a command on GitHub, at the start of a line after any white space."""
 
 
 def printable(text: str) -> str:
-    """The text with control characters, line ends included, written as escapes: a terminal would obey them."""
+    """The text with control characters, line ends included, as escapes, because a terminal would obey them."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def inert(text: str) -> str:
-    """Lines that neither a terminal nor a pipeline obeys.
+    r"""The text as lines that neither a terminal nor a pipeline obeys.
 
-    >>> inert("one\\n  ::error::two")
-    'one\\n  \\\\x3a:error::two'
+    >>> inert("one\n  ::error::two")
+    'one\n  \\x3a:error::two'
     """
     return "\n".join(_inert_line(line) for line in text.split("\n"))
 
@@ -35,12 +39,12 @@ def _inert_line(line: str) -> str:
 
 
 def untagged(text: str) -> str:
-    """The text without commands that may be anywhere in a line."""
+    """The text, changed so that commands which may be anywhere in a line have no effect."""
     return _TAGGED.sub(r"#\\x23", text)
 
 
 def inert_json(document: str) -> str:
-    """A JSON document that says the same, with everything as an escape that a terminal or a pipeline would obey."""
+    """Equivalent JSON document in which everything that a terminal or a pipeline would obey is escaped."""
     return _UNSAFE_IN_JSON.sub(_escaped, document)
 
 

@@ -1,4 +1,6 @@
-"""Jobs, Deployments and their like, groups and queues: their own failures, and those of their Pods. Pure."""
+"""Explanations of Jobs, Deployments and other owners of Pods, and of groups and queues: their own failures, and those
+of their Pods. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,15 @@ FAILURES = {
     "FailedIndexes": "job-indexes",
     "MaxFailedIndexesExceeded": "job-indexes",
 }
-"""Reasons of a Job's condition Failed (k8s.io/api, batch/v1)."""
+"""Cause for each reason of a Job's condition Failed (k8s.io/api, batch/v1)."""
 SETTLING = 60.0
-"""Seconds that a controller may need to make its Pods, before silence is a fault."""
+"""Seconds that a controller may need to create its Pods; only after them is their absence a fault."""
 
 
 def find(wanted: str, index: Index) -> tuple[str, Json] | None:
-    """Kind and object of a Job, CronJob, Deployment or other owner of Pods, by NAME or NAMESPACE/NAME."""
+    """Kind and object of a Job, CronJob, Deployment or other owner of Pods, by NAME or NAMESPACE/NAME; None where
+    there is none.
+    """
     for kind, items in index.given.owners.items():
         for item in items:
             if wanted in (name(item), f"{namespace(item)}/{name(item)}"):
@@ -48,14 +52,16 @@ def find(wanted: str, index: Index) -> tuple[str, Json] | None:
 
 
 def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
-    """The Pods that an owner keeps."""
+    """Pods of an owner."""
     if kind == "Deployment":
         return index.of_deployment(item)
     return index.kept_by(kind, item)
 
 
 def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Reasons why a Job or another owner lacks ready Pods: refusals, its Pods' causes, its own conditions."""
+    """Explanations of why a Job or another owner lacks ready Pods: refusals, the causes of its Pods, its own
+    conditions.
+    """
     if kind == "CronJob":
         yield from schedule_causes(item, index, lambda job: owner_causes("Job", job, index, of_pod))
         return
@@ -73,7 +79,7 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
-    """True where all Pods are healthy, and only the owner's own count is behind."""
+    """True where all Pods are healthy, and only the owner's own count is outdated."""
     wanted = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
     if failure_said(item):
         return False
@@ -81,14 +87,16 @@ def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
 
 
 def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Refusals of the owner's Pods; of a Deployment, its ReplicaSets have them."""
+    """Explanations for refusals to create the owner's Pods; for a Deployment, the events are about its ReplicaSets."""
     for event in last_refusals(index).get((kind, namespace(item), name(item)), ()):
         if not is_history(event, index):
             yield refusal(event, index)
 
 
 def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation | None:
-    """Explanation from a Job's own status: it has failed, is suspended, or belongs to another controller."""
+    """Explanation from a Job's own status: it has failed, is suspended, or belongs to another controller; None
+    otherwise.
+    """
     item, facts = f"job {namespace(job)}/{name(job)}", {"job": name(job), "namespace": namespace(job)}
     found = (condition(job, kind) for kind in ("Failed", "FailureTarget"))
     failed = next((each for each in found if each.get("status") == "True"), None)
@@ -109,7 +117,7 @@ def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation
 
 
 def _silent(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) -> Explanation:
-    """An owner that lacks Pods, where neither a refusal nor a Pod shows why."""
+    """Explanation for an owner that lacks Pods although neither a refusal nor a Pod shows why."""
     own, where = f"{kind.lower()} {namespace(item)}/{name(item)}", f"status of the {kind}"
     facts = {"owner": f"{kind.lower()} {name(item)}", "job": name(item), "namespace": namespace(item)}
     if not _settled(item, index):
@@ -122,7 +130,7 @@ def _silent(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) ->
 
 
 def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPod) -> Iterator[Explanation]:
-    """Explanations by owners that neither a refusal nor a Pod of theirs has given already.
+    """Explanations for owners, except those whose refusals or Pods are explained already.
 
     Args:
         explained: Namespace and name of the Pods that have a cause.
@@ -149,13 +157,13 @@ def _settled(item: Mapping[str, Any], index: Index) -> bool:
 
 
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
-    """True for a failed Job of a CronJob after which a later one completed."""
+    """True for a failed Job of a CronJob if a later Job has completed."""
     created = str(at(job, "metadata.creationTimestamp", "") or "")
     return index.last_in_order.get(index.controller(job), "") > created
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
-    """True for a failed Pod that its owner no longer needs: history, and no finding."""
+    """True for a failed Pod that its owner no longer needs, which is therefore no finding."""
     if at(pod, "status.phase") != "Failed":
         return False
     found = index.owner_of(pod)
@@ -168,7 +176,7 @@ def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
 
 
 def group_causes_of(group: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Reasons why a PodGroup of KAI does not run."""
+    """Explanations of why a PodGroup of KAI does not run."""
     members = index.members(group)
     found = [each for pod in members for each in of_pod(pod)]
     yield from found
@@ -188,7 +196,7 @@ def group_causes_of(group: Mapping[str, Any], index: Index, of_pod: OfPod) -> It
 
 
 def queue_causes_of(queue: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Reasons why a queue of KAI starts nothing."""
+    """Explanations of why a queue of KAI starts nothing."""
     shortfall, own = queue_shortfall(queue, {name(each) for each in index.given.queues or ()}), name(queue)
     if shortfall:
         parent = str(at(queue, "spec.parentQueue", "") or "")

@@ -1,5 +1,6 @@
-"""Nodes on which a Pod could run, and why it does not: selectors, taints, sizes, room, and whether a node is added.
-Pure.
+"""Explanations of why no node takes a Pod: selectors, taints, sizes, free resources, and whether a node is added.
+
+Pure functions.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from physical_ai.readiness.workloads.scheduler_words import (
 )
 
 OPERATOR_LABELS = (*GPU_DOMAINS, "feature.node.kubernetes.io/")
-"""Labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
+"""Prefixes of labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
 
 
 def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Reasons why no node takes a waiting Pod."""
+    """Explanations of why no node takes a waiting Pod."""
     message = message_of(pod)
     never = gang_too_large(pod, message, index)
     if never is not None:
@@ -87,7 +88,7 @@ def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | Non
 
 
 def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
-    """The labels that the Pod selects and no pool has."""
+    """Explanations for labels that the Pod selects and that no pool has."""
     pools, found = index.given.pools, False
     for key, wanted in _wanted(pod):
         values = {labels(index.template(declared)).get(key) for declared in pools} - {None}
@@ -121,7 +122,9 @@ def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Iter
 
 
 def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """The labels that a Pod requires, with the values that it accepts: its selector, and the first affinity term."""
+    """Labels that a Pod requires, each with the accepted values: from its node selector, and from its first affinity
+    term.
+    """
     selector: Mapping[str, str] = at(pod, "spec.nodeSelector", {})
     terms: Sequence[Json] = terms_of(pod) or ()
     expressions: Sequence[Json] = (terms[0].get("matchExpressions") or ()) if terms else ()
@@ -133,7 +136,9 @@ def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def _too_large(
     pod: Mapping[str, Any], pools: Sequence[DeclaredPool], message: str, index: Index
 ) -> Iterator[Explanation]:
-    """The pool that lacks least, with all that it lacks, and the taints that would be in the way next."""
+    """Explanations for a Pod that is too large for every pool: what the pool that comes closest lacks, and taints that
+    would be the next obstacle there.
+    """
     asked = requests(pod)
     offers = {declared.name: Offer.of(index.template(declared)) for declared in pools}
     pool = min(offers, key=lambda each: len(lacking(asked, offers[each])))
@@ -146,7 +151,7 @@ def _too_large(
 
 
 def _amounts(given: Mapping[str, int]) -> str:
-    """`64 cpu and 2 nvidia.com/gpu`."""
+    """Amounts of resources as text: `64 cpu and 2 nvidia.com/gpu`."""
     return " and ".join(f"{_amount(resource, value)} {resource}" for resource, value in given.items())
 
 
@@ -156,12 +161,12 @@ def _amount(resource: str, value: int) -> str:
     return f"{value / 2**30:.1f} GiB" if resource in ("memory", "ephemeral-storage") else str(value)
 
 
-# Room, and growth
+# Free resources, and new nodes
 
 
 def _capacity(pod: Mapping[str, Any], declared: DeclaredPool, message: str, index: Index) -> Iterator[Explanation]:
     key = (declared.name, bool(gpu_resources(pod)))
-    if key not in index.blocked:  # the same node for every such Pod
+    if key not in index.blocked:  # the answer is the same for every such Pod
         nodes = index.on_pool(declared.name)
         index.blocked[key] = next((node for node in nodes if _blocked(pod, node, index) is not None), None)
     if (node := index.blocked[key]) is not None and (blocked := _blocked(pod, node, index)) is not None:
@@ -170,7 +175,7 @@ def _capacity(pod: Mapping[str, Any], declared: DeclaredPool, message: str, inde
 
 
 def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
-    """Reason why a node of the pool takes nothing, other than that it is full."""
+    """Explanation of why a node of the pool takes no Pods at all; None where it is merely full."""
     gate = index.gates.get(name(node))
     if gate is not None and gpu_resources(pod):
         return behind_gate(subject(pod), "pool-not-ready", "capacity", gate, index)
@@ -180,7 +185,7 @@ def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | 
 def growth(
     item: str, declared: DeclaredPool, index: Index, pod: Mapping[str, Any] | None = None, message: str = ""
 ) -> Explanation:
-    """Reason why the pool has no further node yet."""
+    """Explanation of why the pool has no additional node yet."""
     facts = {"pool": declared.name, "most": str(declared.most), "size": declared.size}
     resource = next(iter(gpu_resources(pod) if pod else declared.gpus), "cpu")
     held = index.holders(declared.name, resource) if declared.gpus else ""
@@ -208,12 +213,13 @@ def growth(
 
 
 def scale_up_failure(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
-    """Azure's refusal of the pool's last node, unless one was added since."""
+    """Explanation of Azure's refusal of the pool's last new node; None where a node was added since."""
     events = index.growth_events(declared.name)
     if events:
         message = str(events[-1].get("message", "")) if events[-1].get("reason") == "FailedToScaleUpGroup" else ""
     else:
-        message = backoff(declared, index.given.autoscaler)  # events are kept for an hour
+        # events are deleted after an hour, so the autoscaler's status is read too
+        message = backoff(declared, index.given.autoscaler)
     if not message:
         return None
     found = workload_cause_of("capacity", message)

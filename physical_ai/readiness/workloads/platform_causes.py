@@ -1,5 +1,6 @@
-"""Parts of the platform that are missing, switched off or not available, as causes for the software that depends on
-them. Pure.
+"""Explanations by software of the platform that is missing, switched off or unavailable, for what depends on it.
+
+Pure functions.
 """
 
 from __future__ import annotations
@@ -28,33 +29,37 @@ EFFECTS = {
     OPERATOR_NAMESPACE: "nodes that join or restart lack what it does",
     amd.NAMESPACE: "nodes with AMD's GPUs that join or restart lack what it does",
 }
-"""Effect of a part's absence, by the namespace of the part."""
+"""Effect of the absence of a platform's object, by the object's namespace."""
 _STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
 
 
 def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
-    """Every part that does not do its work, except those that owners and OSMO's agents report themselves."""
+    """Explanations for every object of the platform that does not do its work, except those that owners and OSMO's
+    agents explain themselves.
+    """
     for found in index.absences:
         if found.state != "unavailable" and not (agents_named and is_agent(found)):
             yield _explained(_subject(found), found, index)
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Explanations by absent parts of some areas."""
+    """Explanations by absent objects of these areas."""
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):
             yield _explained(item, found, index)
 
 
 def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations by absent parts that a GPU node depends on; its gates and its Pods report on the others."""
+    """Explanations by absent objects that a GPU node depends on, other than those that its gates and its Pods
+    explain.
+    """
     declared = next((each for each in index.given.pools if each.name == pool_of(node)), None)
     gpus = [*(declared.gpus if declared is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
     return _of_gpus(item, gpus, index)
 
 
 def parts_of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
-    """Explanations by absent parts that the nodes of a pool without nodes will depend on."""
+    """Explanations by absent objects that the future nodes of an empty pool will depend on."""
     return _of_gpus(f"pool {declared.name}", list(declared.gpus), index)
 
 
@@ -67,13 +72,15 @@ def _of_gpus(item: str, gpus: Collection[str], index: Index) -> Iterator[Explana
 
 
 def named(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """The part of a name, or NAMESPACE/NAME, that does not do its work."""
+    """Title and explanations of an object of the platform, by NAME or NAMESPACE/NAME, that does not do its work; None
+    for another name.
+    """
     found = [each for each in index.absences if wanted in (each.part.name, f"{each.part.namespace}/{each.part.name}")]
     return (_subject(found[0]), [_explained(_subject(each), each, index) for each in found]) if found else None
 
 
 def is_agent(found: Absence) -> bool:
-    """True for a part of OSMO's agents, which have causes of their own."""
+    """True for a Deployment of OSMO's agents, which have causes of their own."""
     return found.part.kind == "Deployment" and found.part.area == osmo.OPERATOR_NAMESPACE
 
 

@@ -1,4 +1,4 @@
-"""Causes before a Pod is placed: its group, its scheduler and its queue. Pure."""
+"""Explanations of what happens before a Pod is placed: its group, its scheduler and its queue. Pure functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LIMIT = re.compile(
 _GUARANTEE = re.compile(
     r"Workload requested (?P<asked>[\d.]+) (?P<resource>GPUs|CPU cores|GB memory), but \S+ quota is (?P<most>[\d.]+)"
 )
-"""KAI Scheduler v0.17.0, pkg/scheduler/api/unschedule_info.go."""
+"""Expression for a message about a queue's quota (KAI Scheduler v0.17.0, pkg/scheduler/api/unschedule_info.go)."""
 
 
 def scheduler_of(pod: Mapping[str, Any]) -> str:
@@ -31,7 +31,7 @@ def scheduler_of(pod: Mapping[str, Any]) -> str:
 
 
 def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Reasons why no scheduler considers a Pod, or none starts it."""
+    """Explanations of why no scheduler considers a Pod, or none starts it."""
     own, scheduler = subject(pod), scheduler_of(pod)
     gates: list[Json] = at(pod, "spec.schedulingGates", [])
     if gates:
@@ -60,7 +60,7 @@ def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations in messages of a scheduler or of KAI's pod grouper about the Pod's group."""
+    """Explanations from messages of a scheduler, or of KAI's pod grouper, about the Pod's group."""
     group, facts = index.group(pod), {"namespace": namespace(pod), "pod": name(pod)}
     lines = [(str(condition(pod, "PodScheduled").get("message", "") or ""), "condition PodScheduled")]
     events = index.events("Pod", pod, "PodGrouperWarning")[-1:]
@@ -76,7 +76,7 @@ def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _scheduler_problem(index: Index) -> str:
-    """Problem of KAI's Deployment; empty where it is available."""
+    """Problem of the Deployment of KAI's scheduler; empty where it is available."""
     if index.given.deployments is None:
         return ""
     wanted = (KAI_NAMESPACE, KAI_SCHEDULER)
@@ -87,7 +87,7 @@ def _scheduler_problem(index: Index) -> str:
 
 
 def least_of(group: Mapping[str, Any]) -> int:
-    """Pods without which none of the group starts."""
+    """Number of Pods that a group needs to start; with fewer, none of its Pods starts."""
     parts: list[Json] = at(group, "spec.subGroups", [])
     return int(at(group, "spec.minMember", 0) or sum(int(part.get("minMember") or 0) for part in parts) or 1)
 
@@ -112,7 +112,7 @@ def _incomplete(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Reasons why the Pod's queue starts nothing more."""
+    """Explanations of why the Pod's queue starts no more Pods."""
     if scheduler_of(pod) != SCHEDULER:
         return
     group = index.group(pod)
@@ -140,7 +140,7 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str, str]:
-    """KAI's message about the Pod, or else about its group, and where it stands."""
+    """KAI's message about the Pod, or otherwise about its group, and where the message was read."""
     message = str(condition(pod, "PodScheduled").get("message", "") or "")
     said: list[Json] = at(group or {}, "status.schedulingConditions", [])
     if workload_cause_of("queue", message) is None and said:
@@ -153,7 +153,9 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Cause of a request for which waiting is in vain, with its facts: a single request above the limit never fits."""
+    """Cause for a request for which waiting is in vain, because it alone exceeds the limit, with its facts; otherwise
+    the given cause.
+    """
     found = _LIMIT.search(message) or _GUARANTEE.search(message)
     if found is None or quantity(found["asked"]) is None or quantity(found["most"]) is None:
         return cause, {}
@@ -165,7 +167,7 @@ def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
 
 
 def _missing_parent(queue: str, known: Mapping[str, Json]) -> str:
-    """The queue above it that does not exist; empty where all do. KAI drops all that is below such a one."""
+    """Name of the missing queue above this one; empty where all exist. KAI ignores all queues below a missing one."""
     seen: set[str] = set()
     while queue in known and queue not in seen:
         seen.add(queue)

@@ -1,4 +1,4 @@
-"""Reads what the diagnosis of workloads needs from an API server. It writes nothing."""
+"""Reading of the objects for the diagnosis of workloads from an API server. It writes nothing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ from physical_ai.readiness.workloads.model import DeclaredPool, Workloads
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE as GPU_NAMESPACE
 
 MAX_LOGS = 8
-"""Logs of one diagnosis; each request goes through the API server to a node."""
+"""Most logs of one diagnosis, since each request goes through the API server to a node."""
 MAX_PEER_LOGS = 16
-"""Further logs: of the running members of gangs of which a collective operation timed out."""
+"""Most additional logs: of the running members of gangs in which a collective operation timed out."""
 LOG_LINES = "200"
-"""PyTorch writes dozens of lines after the one that says in which operation a rank waited."""
+"""Lines of a log that are read.
+
+PyTorch writes dozens of lines after the one that names the operation in which a rank waited.
+"""
 STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 OWNERS = {
     "Job": "/apis/batch/v1/jobs",
@@ -54,14 +57,15 @@ def read_workloads(
     *,
     now: datetime.datetime | None = None,
 ) -> Workloads:
-    """The cluster as it is now: eleven requests, those of the gates, and the logs of at most 24 containers.
+    """Reads the present state of the cluster, and returns it: eleven requests, those of the gates, and the logs of at
+    most 24 containers.
 
-    Up to four more where a Pod has a claim, a Deployment lacks Pods, or nothing in the cluster is named
-    `wanted`. Without nodes and Pods there is no diagnosis; of the rest, what the login may not read is named.
-    `now` is the time of what is read; this machine's if omitted.
+    There are up to four further requests if a Pod has a claim, if a Deployment lacks Pods, or if nothing in the
+    cluster is named `wanted`. Nodes and Pods are required; other objects that the login may not read are listed in the
+    result. `now` is the time of the reading; this machine's time if omitted.
 
     Raises:
-        Unreachable, Unusable: as `get` does.
+        Unreachable, Unusable: `get` raised it.
     """
     unread: list[str] = []
 
@@ -107,16 +111,17 @@ def read_workloads(
 
 
 def node_workloads(get: Get, stack: str, *, existing: bool, now: datetime.datetime | None = None) -> Workloads:
-    """State of nodes alone, for commands that name their causes: two requests, and one for the records.
+    """Reads the state of nodes only, for commands that name causes of nodes: two requests, and one for the records.
 
-    Records and events are evidence: what the login may not read of them, and what are too many, is named.
+    Records and events only serve as evidence: those that the login may not read, or that are too many, are listed in
+    the result.
 
     Args:
-        existing: Whether the cluster exists already.
-        now: The time of what is read; this machine's if omitted.
+        existing: True for an existing cluster.
+        now: Time of the reading; this machine's time if omitted.
 
     Raises:
-        Unreachable, Unusable: as `get` does.
+        Unreachable, Unusable: `get` raised it.
     """
     unread: list[str] = []
     records: list[Json] = []
@@ -142,7 +147,7 @@ def _items(get: Get, path: str) -> list[Json]:
 
 
 def _note(unread: list[str], what: str, refusal: Unreachable) -> None:
-    """Adds a refusal to the unread objects; any other failure may be over at the next try, and is raised."""
+    """Adds a refusal to `unread`; raises any other failure, which may not occur again in the next reading."""
     if not is_forbidden(refusal):
         raise refusal
     unread.append(f"{what} ({refusal})")
@@ -157,7 +162,7 @@ def _reports(get: Get, expected: Sequence[Expected], unread: list[str]) -> tuple
 
 
 def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, str, str], str]:
-    """The last lines of containers that failed, of the newest Pods."""
+    """Last log lines of containers that failed, for the newest Pods."""
     found: dict[tuple[str, str, str], str] = {}
     for pod in sorted(pods, key=lambda each: str(at(each, "metadata.creationTimestamp", "")), reverse=True):
         container = _with_log(pod)
@@ -179,7 +184,7 @@ def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, 
 def _peer_logs(
     get: Get, pods: Sequence[Json], logs: Mapping[tuple[str, str, str], str], unread: list[str]
 ) -> dict[tuple[str, str, str], str]:
-    """The last lines of the ranks that run on, where others have waited in vain."""
+    """Last log lines of ranks that are still running, in gangs in which other ranks have waited in vain."""
     timed_out = {(where, own): container for (where, own, container), text in logs.items() if TIMEOUT.search(text)}
     found: dict[tuple[str, str, str], str] = {}
     index = Index(Workloads(pods=pods))
@@ -196,17 +201,17 @@ def _peer_logs(
                 continue
             except Unreachable as problem:
                 unread.append(f"further logs of containers ({problem})")
-                return found  # each further log may take as long
+                return found  # further logs may each take as long
             found[key] = text if isinstance(text, str) else ""
     return found
 
 
 def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
-    """The autoscaler's status, in the form that it has since 1.30; empty where there is none."""
+    """Status that the autoscaler writes, in its form since 1.30; empty where there is none."""
     try:
         found: Any = get(STATUS, {})
         status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
-    # libyaml raises a ValueError, not its own error, for half a surrogate pair.
+    # libyaml raises ValueError, not its own exception, for half of a surrogate pair.
     except (Missing, yaml.YAMLError, ValueError):
         return {}
     except Unreachable as refusal:
@@ -216,7 +221,7 @@ def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
 
 
 def _with_log(pod: Json) -> str:
-    """The container of a Pod that ended badly; empty where none did."""
+    """Name of a Pod's container that failed; empty where none did."""
     if at(pod, "status.phase") == "Succeeded" or is_running(pod) or not at(pod, "spec.nodeName"):
         return ""
     statuses: list[Json] = [*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])]

@@ -1,4 +1,7 @@
-"""Pods that were never created, by the events of their controllers; and which of these are history. Pure."""
+"""Pods that could not be created, according to their controllers' events, and which of these events are history.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from physical_ai.readiness.workloads.model import Explanation
 
 REFUSED = ("FailedCreate", "ReplicaSetCreateError")
 _POD = re.compile(r'(?:pods? |Pod )"[^"]+"')
-"""A controller gives each try another random name."""
+"""Expression for the name of a Pod in a refusal: controllers give each attempt another random name."""
 
 
 def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
-    """The last refusal of each controller that lacks Pods; with `wanted` only of events that name it.
+    """Explanations of the last refusal of each controller that lacks Pods; with `wanted`, only of events that name it.
 
-    Refusals of what no longer exists, or has its Pods now, are history: `past_refusals` has them.
+    Refusals for a controller that no longer exists, or has its Pods now, are history: `past_refusals` returns them.
     """
     for event in _last(index, wanted):
         if not is_history(event, index):
@@ -30,20 +33,24 @@ def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
 
 
 def past_refusals(index: Index, wanted: str) -> list[Json]:
-    """The last events of refusals that name `wanted`, and are history."""
+    """Last events of refusals that name `wanted` and are history."""
     return [event for event in _last(index, wanted) if is_history(event, index)]
 
 
 def _last(index: Index, wanted: str) -> list[Json]:
-    """Last event of each kind of refusal for each controller, regardless of random names in its message."""
+    """Last event of each kind of refusal for each controller; kinds are distinguished by the message without random
+    names.
+    """
     found = last_refusals(index)
     every = list({id(event): event for events in found.values() for event in events}.values())
     return every if not wanted else [each for each in every if _names(wanted, each)]
 
 
 def last_refusals(index: Index) -> Mapping[tuple[str, str, str], list[Json]]:
-    """The last refusal of each kind by its controller: kind, namespace and name. Of a ReplicaSet also by the
-    Deployment, whose name and a hash make its own."""
+    """Last event of each kind of refusal, by the controller's kind, namespace and name.
+
+    Events about a ReplicaSet are also listed under its Deployment, whose name begins the ReplicaSet's.
+    """
     if index.last_refusals is not None:
         return index.last_refusals
     alike: dict[tuple[str, ...], Json] = {}
@@ -71,7 +78,7 @@ def _names(wanted: str, event: Mapping[str, Any]) -> bool:
 
 
 def is_history(event: Mapping[str, Any], index: Index) -> bool:
-    """True where the controller of a refusal no longer exists, or has all Pods that it wants."""
+    """True where the controller of a refusal no longer exists, or has all the Pods that it wants."""
     about: Json = event.get("involvedObject") or {}
     kind = str(about.get("kind", ""))
     owner = index.owner(kind, str(about.get("namespace", "")), str(about.get("name", "")))
@@ -94,7 +101,7 @@ def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
 
 
 def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
-    """Reason why the API server creates no Pod of a controller."""
+    """Explanation of why the API server creates no Pod of a controller."""
     about: Json = event.get("involvedObject") or {}
     message, where = str(event.get("message", "")), str(about.get("namespace", ""))
     owner = f"{str(about.get('kind', '')).lower()} {where}/{about.get('name', '')}"
@@ -109,7 +116,8 @@ def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
 
 
 def over_limit(found: Mapping[str, str]) -> dict[str, str]:
-    """The first resource of which one request alone is more than a quota's limit; empty where waiting can help.
+    """First resource of which one request alone exceeds a quota's limit, with both amounts; empty where waiting can
+    help.
 
     >>> over_limit({"detail": "requests.nvidia.com/gpu=99", "limited": "requests.nvidia.com/gpu=16"})
     {'resource': 'nvidia.com/gpu', 'asked': '99', 'most': '16'}

@@ -1,4 +1,4 @@
-"""A Pod that has a node, or has ended: the node, its end, and its containers. Pure."""
+"""Explanations of a Pod that has a node, or has ended: by its node, its end, and its containers. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from physical_ai.readiness.workloads.node_causes import behind_gate, leaving, no
 
 ENDED_STAGES = ("node", "start", "volume", "container")
 LATE = 60.0
-"""Seconds that a kubelet may need to say that the containers of a Pod have ended."""
+"""Seconds that a kubelet may need to report that a Pod's containers have ended."""
 
 
 def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Reasons why a Pod with a node does not run, or why its node is not as it was."""
+    """Explanations of why a Pod with a node does not run, or why its node has a problem."""
     phase, host = at(pod, "status.phase"), str(at(pod, "spec.nodeName", ""))
     shortfall = pod_shortfall(pod)
     if phase == "Succeeded" and not shortfall:
@@ -48,7 +48,10 @@ def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
 
 
 def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """The API server sets the deletion's time to the end of the grace period."""
+    """Explanations of a Pod that is being deleted.
+
+    Its deletion timestamp is the end of the grace period, which the API server sets.
+    """
     deleted, finalizers = str(at(pod, "metadata.deletionTimestamp", "")), at(pod, "metadata.finalizers", [])
     facts = {"namespace": namespace(pod), "pod": name(pod), "until": deleted, "where": "metadata of the Pod",
              "node": str(at(pod, "spec.nodeName", "") or "(none)")}  # fmt: skip
@@ -66,7 +69,7 @@ def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _ended(pod: Mapping[str, Any], host: str, index: Index) -> Iterator[Explanation]:
-    """Reason why a Pod has failed: the kubelet's or a controller's, or else its container's."""
+    """Explanation of why a Pod has failed: by the kubelet or a controller, or otherwise by its container."""
     target = condition(pod, "DisruptionTarget")
     lines = [str(at(pod, f"status.{key}", "") or "") for key in ("reason", "message")]
     lines += [str(target.get(key, "") or "") for key in ("reason", "message")]

@@ -1,4 +1,7 @@
-"""Messages of a scheduler about a Pod that a node would take by its requests, labels and taints. Pure."""
+"""Explanations from a scheduler's message about a Pod that would fit a node by requests, labels and taints.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from physical_ai.readiness.workloads.queueing import least_of, scheduler_of
 SAID = "condition PodScheduled"
 GANG = ("are required for gang scheduling", "pods for gang scheduling")
 PREEMPTION = " preemption: 0/"
-"""Start of the part of a message about preemption. For each node it repeats reasons why preemption would not help."""
+"""Beginning of a message's part on preemption, which repeats, for each node, why preemption would not help."""
 NEW = 60.0
-"""Seconds in which a scheduler has looked at a new Pod."""
+"""Seconds in which a scheduler should have considered a new Pod."""
 
 
 def message_of(pod: Mapping[str, Any]) -> str:
@@ -33,7 +36,7 @@ def is_selected(pod: Mapping[str, Any], node: Json) -> bool:
 
 
 def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
-    """Explanations of a Pod that fits a node by requests, labels and taints: host ports, other Pods, volumes."""
+    """Explanations for a Pod that would fit a node by requests, labels and taints: host ports, other Pods, volumes."""
     group = index.group(pod)
     reason = str(condition(pod, "PodScheduled").get("reason", "") or "")
     words = message.partition(PREEMPTION)[0]
@@ -51,11 +54,11 @@ def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterato
 
 
 _GENERAL = ("scheduler-error", "binding-failed")
-"""Causes that name the place where a scheduler failed, and not the reason."""
+"""Causes that only say at which step a scheduler failed, not why."""
 
 
 def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """The host ports that a Pod asks for, and the Pods that hold them."""
+    """Facts about the host ports that a Pod requests, and the Pods that hold them."""
     wanted = host_ports(pod)
     if not index.port_holders:
         for each in filter(holds, index.given.pods):
@@ -68,13 +71,13 @@ def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:
 
 
 def _deletion(pods: Sequence[str]) -> str:
-    """The command that deletes the first of the Pods, as NAMESPACE/NAME."""
+    """Command that deletes the first of these Pods, given as NAMESPACE/NAME."""
     where, _, own = pods[0].partition("/") if pods else ("NAMESPACE", "", "POD")
     return f"kubectl -n {where} delete pod {own}"
 
 
 def host_ports(pod: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Port and protocol of each port of the node that a Pod asks for."""
+    """Port and protocol of each host port that a Pod requests."""
     containers: list[Json] = [*at(pod, "spec.initContainers", []), *at(pod, "spec.containers", [])]
     on_host = bool(at(pod, "spec.hostNetwork", False))
     return [
@@ -86,9 +89,10 @@ def host_ports(pod: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanation from the scheduler about a Pod that waits, where there is no other, or that it reports nothing.
+    """Explanation by the scheduler's message about a waiting Pod without another explanation, or that the scheduler
+    reports nothing.
 
-    By its requests, labels and taints a node would take the Pod: what keeps it off is known to the scheduler alone.
+    By requests, labels and taints a node would take the Pod, so only the scheduler knows what prevents it.
     """
     found = condition(pod, "PodScheduled")
     facts = {"scheduler": scheduler_of(pod), "namespace": namespace(pod), "pod": name(pod)}
@@ -107,19 +111,21 @@ def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
 
 
 def gang_too_large(pod: Mapping[str, Any], message: str, index: Index) -> Explanation | None:
-    """A group of equal Pods, more of which must start together than the pools take at their maximum."""
+    """Explanation for a group of equal Pods of which more must start together than the pools can take at their
+    largest; None otherwise.
+    """
     group = index.group(pod)
     if group is None:
         return None
     key = (namespace(group), name(group))
-    if key not in index.gang_answers:  # the same for all its Pods
+    if key not in index.gang_answers:  # the answer is the same for all Pods of the group
         index.gang_answers[key] = _never(pod, group, index)
     facts = index.gang_answers[key]
     return index.explanation(subject(pod), "gang-too-large", "scheduling", message, SAID, **facts) if facts else None
 
 
 def _never(pod: Mapping[str, Any], group: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """The figures of a group that never starts; empty where it may, and where its Pods differ."""
+    """Figures of a group that never starts; empty where it may start, and where its Pods differ."""
     members, least = index.members(group), least_of(group)
     if least < 2 or any(requests(each) != requests(pod) for each in members):
         return {}

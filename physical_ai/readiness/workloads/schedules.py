@@ -1,4 +1,4 @@
-"""CronJobs: why one starts no Job, or why what it starts fails. Pure."""
+"""Explanations of CronJobs: why one starts no Job, or why its Jobs fail. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 
 LATE = 300.0
-"""Seconds after which a Job that is due should have been started."""
+"""Seconds after which a due Job should have been started."""
 WARNINGS: Mapping[str, str] = {
     "UnknownTimeZone": "cronjob-time-zone",
     "UnParseableCronJobSchedule": "cronjob-schedule",
@@ -25,12 +25,16 @@ WARNINGS: Mapping[str, str] = {
     "TooManyMissedTimes": "cronjob-missed",
     "MissSchedule": "cronjob-missed",
 }
-"""Reasons of the controller's events for which it starts no Job (kubernetes v1.36.3, pkg/controller/cronjob)."""
+"""Cause for each reason of the controller's events about not starting a Job (kubernetes v1.36.3,
+pkg/controller/cronjob).
+"""
 OfJob = Callable[[Mapping[str, Any]], Iterable[Explanation]]
 
 
 def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Iterator[Explanation]:
-    """Reasons why a CronJob does not do its work: it is suspended, it starts nothing, or its last Job has a problem."""
+    """Explanations of why a CronJob does not do its work: it is suspended, it starts no Job, or its last Job has a
+    problem.
+    """
     if at(item, "spec.suspend"):
         yield _explained(item, "cronjob-suspended", "spec.suspend: true", index)
         return
@@ -41,8 +45,9 @@ def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Ite
 
 
 def all_schedule_causes(index: Index) -> Iterator[Explanation]:
-    """Explanations by CronJobs that their Jobs do not give. One that is suspended is so on purpose, unless it is the
-    platform's.
+    """Explanations of CronJobs that their Jobs do not give.
+
+    A suspended CronJob is intended, unless it belongs to the platform.
     """
     for item in index.given.owners.get("CronJob", ()):
         if not at(item, "spec.suspend"):
@@ -50,13 +55,13 @@ def all_schedule_causes(index: Index) -> Iterator[Explanation]:
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations by the schedule: no Job was started when one was due, or none succeeded and none is left."""
+    """Explanations from the schedule: no Job was started when one was due, or none succeeded and none is left."""
     now = moment(index.given.now)
     zone = zone_of(str(at(item, "spec.timeZone", "") or ""))
     try:
         schedule = parsed(str(at(item, "spec.schedule", "")))
     except NotASchedule:
-        # Forms that only the controller knows, such as @every: its events say whether it can read them.
+        # Other forms, such as @every, are only known to the controller: its events say whether it can read them.
         yield from _warned(item, index)
         return
     if now is None or zone is None:
@@ -87,7 +92,7 @@ def _is_late(item: Mapping[str, Any], due: datetime.datetime, index: Index) -> b
 
 
 def _times(item: Mapping[str, Any]) -> Sequence[str]:
-    """Times of its creation and of its last run. A Job is not due before the CronJob exists."""
+    """Creation time of a CronJob and time of its last run; a Job is not due before the CronJob exists."""
     return [str(at(item, key, "") or "") for key in ("metadata.creationTimestamp", "status.lastScheduleTime")]
 
 

@@ -1,4 +1,4 @@
-"""Volumes that keep a Pod from a node. Pure."""
+"""Explanations of volumes that keep a Pod from a node. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.readiness.workloads.model import Explanation
 
 
 def volume_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations by the scheduler's message, which treats volumes together with everything else."""
+    """Explanations from the scheduler's message, if it is about a volume."""
     message = str(condition(pod, "PodScheduled").get("message", ""))
     found = workload_cause_of("volume", message)
     if found is not None:

@@ -1,1 +1,1 @@
-"""Facts that follow from the settings: pure functions, read by everything that has to agree."""
+"""Facts that follow from the settings, as pure functions. All code that has to agree on a fact reads it here."""

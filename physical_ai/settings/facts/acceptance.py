@@ -1,4 +1,4 @@
-"""Checks of acceptance on the nodes of a pool, and the promises of the pool's settings. Pure."""
+"""Acceptance checks on the nodes of a pool, and the state that the pool's settings promise. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PoolCheck:
 
 
 def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """The checks of a level in their order, and of the lower levels except for those that a higher one includes."""
+    """Checks of a level and of the lower levels, in order, without lower checks that a higher one includes."""
     levels = LEVELS[: LEVELS.index(level) + 1]
     wanted = [check for check in checks().values() if check.level in levels]
     included = {check.replaces for check in wanted}
@@ -34,7 +34,7 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 
 def not_for(check: Check, pool: Pool) -> str:
-    """Reason why a check does not apply to a pool; empty where it does."""
+    """Reason why a check does not apply to a pool; empty where it applies."""
     if other := _of_others(check, pool):
         return other
     size = machine(pool.sku).gpu
@@ -53,7 +53,9 @@ def not_for(check: Check, pool: Pool) -> str:
 
 
 def _of_others(check: Check, pool: Pool) -> str:
-    """Reason why a check does not apply to another vendor's GPUs or to claims; empty where it does."""
+    """Reason why a check does not apply to another vendor's GPUs, or to GPUs given by claims; empty where it
+    applies.
+    """
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
     if check.output == "graphics-absent" and pool.uses_claims:
@@ -64,8 +66,11 @@ def _of_others(check: Check, pool: Pool) -> str:
 
 
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
-    """The GPUs that the check's Pod requests: one, as the pool offers it, or all of the node. Devices of claims are
-    counted by the name of their driver. A share is never requested twice: device plugins can be set to refuse that."""
+    """GPUs that the check's Pod requests: one, in the form in which the pool offers it, or all of the node.
+
+    Devices for claims have the name of their driver. Shares of a GPU are requested one at a time, since device plugins
+    can be set to refuse more.
+    """
     offered = {CLAIM_DRIVER: gpus_per_node(pool)} if pool.uses_claims else gpu.gpu_resources(pool)
     if check.gpus == "all" or (check.gpus == "every" and gpu.sharing_kind(pool) == "none"):
         return offered
@@ -73,22 +78,20 @@ def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
 
 
 def image_of(settings: Settings, check: Check) -> str | None:
-    """The image of a check: the stack's own before the catalogue's; None where it has to name one."""
+    """Image of a check: the stack's own, otherwise the catalogue's; None where the stack has to name one."""
     own = settings.health.acceptance.images.get(check.image)
     return own or check_images()[check.image].at(settings.grid_driver.image_registry)
 
 
 def no_image(check: Check) -> str:
-    """Reason why a check without an image is not run. It does not count against the node: it is skipped, and counts as
-    not run.
-    """
+    """Reason why a check without an image is skipped. It does not count against the node."""
     name = check.image
     return f"not run: no image of {name} is published; name yours in health.acceptance.images.{name}"
 
 
 @dataclass(frozen=True)
 class Promise:
-    """Promises of the settings about a pool's nodes; None where there is none."""
+    """State of a pool's nodes that the settings promise; None where they promise nothing."""
 
     driver: str | None
     modules: Literal["open", "proprietary"] | None
@@ -96,11 +99,11 @@ class Promise:
     licensed: bool
     persistence: bool
     resources: dict[str, int]
-    """GPUs that a node offers, by resource name."""
+    """GPU resources that a node offers, by resource name."""
 
 
 def promise(settings: Settings, pool: Pool) -> Promise:
-    """Required state of a pool's nodes. The image of an AKS driver brings its own version and persistence."""
+    """State that a pool's nodes should have. With AKS's driver, the node image decides on version and persistence."""
     modules = gpu.module_type(settings, pool)
     return Promise(
         driver=gpu.driver_version(settings, pool),

@@ -14,7 +14,7 @@ PrincipalType = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Grant:
-    """One role for one principal on the cluster. `name` is unique among a cluster's grants."""
+    """A role for a principal on the cluster. `name` is unique among the cluster's grants."""
 
     name: str
     role: Role
@@ -25,19 +25,19 @@ class Grant:
 def admin_groups(access: Access) -> list[str]:
     """Object ids of the groups in `access.deployers`, for the cluster's `aadProfile.adminGroupObjectIDs`.
 
-    AKS binds them to cluster-admin when it creates the cluster, so no role assignment has to take effect first, and
-    the cluster lists its administrators itself.
+    AKS binds these groups to cluster-admin when it creates the cluster, so no role assignment has to take effect
+    first, and the cluster itself lists its administrators.
     """
     return [each.principal_id for each in access.deployers if each.principal_type == "Group"]
 
 
 def grants(access: Access) -> list[Grant]:
-    """All roles to assign on the cluster, the deployers' first, without a duplicate pair of role and principal.
+    """All roles to assign on the cluster, the deployers' first; each pair of role and principal occurs once.
 
     With local accounts off, creating a cluster gives no rights in it, so deployers are assigned a role as well, unless
-    they are groups (`admin_groups`). They are named in the settings: the identity that runs a command changes nothing.
-    Other principals also get the Cluster User role, without which `az aks get-credentials` is denied; deployers, who
-    may create the cluster, have that action already.
+    they are groups (`admin_groups`). They are named in the settings, so the identity that runs a command changes
+    nothing. Other principals also get the role Cluster User, without which `az aks get-credentials` is denied;
+    deployers, who may create the cluster, have that right already.
     """
     wanted: list[Grant] = []
     for deployer in access.deployers:
@@ -53,7 +53,7 @@ def grants(access: Access) -> list[Grant]:
 
 
 def _distinct(wanted: Iterable[Grant]) -> Iterable[Grant]:
-    """ARM refuses the same role for the same principal on the same scope twice (RoleAssignmentExists)."""
+    """The grants without repeated pairs of role and principal, since ARM refuses these (RoleAssignmentExists)."""
     seen: set[tuple[Role, str]] = set()
     for grant in wanted:
         key = (grant.role, grant.principal_id.lower())

@@ -1,4 +1,4 @@
-"""Private address ranges, and the part of the internet that a list of networks lets in."""
+"""Private address ranges, and how much of the internet a list of networks lets in."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA
 
 PRIVATE = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 SHARED = IPv4Network("100.64.0.0/10")
-"""RFC 6598, which AKS docs recommend for overlay pods too."""
+"""Shared address space of RFC 6598, which AKS docs also recommend for overlay Pods."""
 ANY_ADDRESS = "0.0.0.0/0"
 METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
 """Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
 
 MOST_REACHING = {4: 2**24, 6: 2**96}
-"""Addresses, by version of IP, beyond which a list can't be one organization's networks: those of a /8 (a registry's
-largest IPv4 block) and of a /32 (a provider's usual IPv6 block)."""
+"""Number of addresses, by IP version, above which a list can't be one organization's networks: those of a /8 (a
+registry's largest IPv4 block) and of a /32 (a provider's usual IPv6 block).
+"""
 
 WIDEST_PREFIX = 24
-"""Prefix length of the largest network that is likely an office, a VPN or a runner's, and no provider's."""
+"""Prefix length of the largest network that is likely to belong to an office, a VPN or a runner, and not to a
+provider.
+"""
 
 Network = IPv4Network | IPv6Network
 
 
 def opens_to_the_internet(texts: Iterable[str]) -> bool:
-    """True where CIDRs together allow so many addresses that they restrict nothing. Other texts are ignored."""
+    """True where the CIDRs together allow so many addresses that they restrict nothing.
+
+    Texts that are no CIDRs are ignored.
+    """
     networks = [network for text in texts if (network := _network(text)) is not None]
     four = collapse_addresses(each for each in networks if isinstance(each, IPv4Network))
     six = collapse_addresses(each for each in networks if isinstance(each, IPv6Network))
@@ -33,7 +39,7 @@ def opens_to_the_internet(texts: Iterable[str]) -> bool:
 
 
 def wide_networks(texts: Iterable[str]) -> list[IPv4Network]:
-    """IPv4 networks of more than 256 addresses that CIDRs make together; two neighbouring /24 are a /23.
+    """IPv4 networks of more than 256 addresses that the CIDRs form together; two neighbouring /24 form a /23.
 
     >>> wide_networks(["20.1.2.0/24", "20.1.3.0/25", "20.1.3.128/25", "20.9.0.0/28"])
     [IPv4Network('20.1.2.0/23')]

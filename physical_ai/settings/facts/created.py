@@ -1,4 +1,4 @@
-"""Creation of the cluster by the stack. Pure functions."""
+"""Facts about whether the stack creates its cluster. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def creates_cluster(settings: Settings) -> bool:
 
 
 def region_of(settings: Settings) -> str | None:
-    """The Azure region in which the cluster is created; None for one that exists already."""
+    """Azure region in which the stack creates its cluster; None for an existing cluster."""
     return settings.region if creates_cluster(settings) else None

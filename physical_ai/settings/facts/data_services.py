@@ -1,6 +1,7 @@
 """Facts that follow from the settings of the data services: defaults by environment and region, names, protection.
 
-Production gets what survives the loss of a zone or a mistake of a person; elsewhere the default is what costs least.
+In production, the defaults survive the loss of a zone and mistakes of people; elsewhere, they are the cheapest
+choices.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ PRODUCTION = "prod"
 DATABASE = "osmo"
 ADMINISTRATOR = "osmoadmin"
 DEFAULT_SIZE = "Standard_D2ds_v5"
-"""Size of a database in a region that the catalogue does not know."""
+"""Compute size of a database in a region that the catalogue does not know."""
 PASSWORD_LENGTH = 32
 CONTAINERS = ("data", "logs", "apps")
-"""Containers for the data of workflows, their output, and the apps that users publish."""
+"""Names of the storage containers for the data of workflows, for their output, and for the apps that users publish."""
 POSTGRES_SECRET, REDIS_SECRET = "postgres-password", "redis-key"
-"""Names of secrets in the vault."""
+"""Names of the secrets with these values in the vault."""
 DIGITS = 8
-"""Number of digits at the end of names that are unique in the world."""
+"""Number of digits at the end of names that have to be globally unique."""
 _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 
 
 @dataclass(frozen=True)
 class DataFacts:
-    """The settings with every default decided."""
+    """Settings of the data services, with every default filled in."""
 
     postgres_size: str
     postgres_tier: str
@@ -47,18 +48,18 @@ class DataFacts:
     registry_sku: str
     zone_redundant_registry: bool
     public: bool
-    """True where the services are reachable from the internet, by those with a login."""
+    """True where the services can be reached from the internet, with a login."""
     protected: bool
-    """True where database, storage, vault and generated secrets resist deletion."""
+    """True where database, storage, vault and generated secrets are protected from deletion."""
 
 
 def deletion_words(settings: Settings) -> str:
-    """Text that `dataServices.deletion` must have before the data of a production stack can be deleted."""
+    """Text that `dataServices.deletion` must contain before the data of a production stack can be deleted."""
     return f"delete the data of {settings.stack}"
 
 
 def data_facts(settings: Settings, given: DataServices) -> DataFacts:
-    """The plan of `settings.data_services`, which is passed because it is None in a stack without."""
+    """Facts about the data services. They are passed as `given`, because `settings.data_services` may be None."""
     production = settings.environment == PRODUCTION
     region = regions().get(settings.region)
     has_zones = region is not None and bool(region.zones)
@@ -87,25 +88,29 @@ def data_facts(settings: Settings, given: DataServices) -> DataFacts:
 
 
 def public_ports(settings: Settings) -> tuple[int, ...]:
-    """Ports of the data services that answer on the internet with a password or a key alone; none without such."""
+    """Ports of the data services that can be reached from the internet and accept a password or key alone; empty where
+    there are none.
+    """
     return PUBLIC_PORTS if managed(settings) is not None and public_access(settings) else ()
 
 
 def managed(settings: Settings) -> DataServices | None:
-    """The data services that are Azure's; None in a stack that has none, or its own in the cluster."""
+    """Settings of the data services in Azure; None in a stack without data services, or with data services in the
+    cluster.
+    """
     given = settings.data_services
     return None if given is None or given.is_in_cluster else given
 
 
 def data_protected(settings: Settings) -> bool:
-    """True where the services that store data resist deletion."""
+    """True where the services that store data are protected from deletion."""
     given = settings.data_services
     said = given is not None and given.deletion == deletion_words(settings)
     return settings.protect or (settings.environment == PRODUCTION and not said)
 
 
 def pulls_from_registry_only(settings: Settings) -> bool:
-    """True where Pods pull images from the stack's registry alone."""
+    """True where Pods may pull images from the stack's registry only."""
     given = managed(settings)
     return given is not None and given.registry.only
 
@@ -124,7 +129,7 @@ def _given(value: bool | None, default: bool) -> bool:
 
 
 def restore_stamp(at: str) -> str:
-    """A time as part of a name.
+    """Digits of a time, as part of a name.
 
     >>> restore_stamp("2026-11-20T08:00:00Z")
     '20261120080000'
@@ -144,10 +149,11 @@ def restore_problem(at: str, backup_days: int, now: datetime) -> str | None:
 
 @dataclass(frozen=True)
 class DataNames:
-    """Names that are unique in the world, where they are part of a public DNS name.
+    """Names of the data services, which are globally unique because they are part of public DNS names.
 
-    They are a function of stack and subscription, so a preview knows them, and a stack that is created again has the
-    same ones. The vault's is not: Azure keeps a deleted vault, and its name, for days, so each vault gets a fresh name.
+    They depend on stack and subscription only, so a preview knows them, and a stack that is created again has the same
+    names. An exception is the vault: Azure keeps a deleted vault, and its name, for days, so each vault gets a fresh
+    name.
 
     >>> DataNames("dev-westus2", "00000000-0000-0000-0000-000000000000").storage
     'stdevwestus2e5fc84e4'
@@ -166,28 +172,28 @@ class DataNames:
 
     @property
     def postgres(self) -> str:
-        """ARM allows 63 characters."""
+        """Name of the PostgreSQL server. ARM allows 63 characters."""
         return f"psql-{self.stack[:49]}-{self._digits}"
 
     def postgres_restored(self, at: str) -> str:
-        """Name of a server with the database as it was at a time, `2026-11-20T08:00:00Z`."""
+        """Name of a server with the database as it was at a time such as `2026-11-20T08:00:00Z`."""
         return f"psql-{self.stack[:34]}-{self._digits}-{restore_stamp(at)}"
 
     @property
     def redis(self) -> str:
-        """ARM allows 60 characters."""
+        """Name of the Redis cluster. ARM allows 60 characters."""
         return f"redis-{self.stack[:45]}-{self._digits}"
 
     @property
     def storage(self) -> str:
-        """ARM allows 24 lowercase letters and digits."""
+        """Name of the storage account. ARM allows 24 lowercase letters and digits."""
         return f"st{self._flat[:14]}{self._digits}"
 
     @property
     def registry(self) -> str:
-        """ARM allows 50 letters and digits."""
+        """Name of the container registry. ARM allows 50 letters and digits."""
         return f"cr{self._flat[:40]}{self._digits}"
 
     def vault(self, suffix: str) -> str:
-        """ARM allows 24 characters, without two hyphens in a row."""
+        """Name of a key vault. ARM allows 24 characters, without two hyphens in a row."""
         return f"kv-{self.stack[:12].rstrip('-')}-{suffix}"

@@ -21,7 +21,7 @@ def uses_fabric(pool: Pool) -> bool:
 
 
 def fabric_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose adapters Pods reach."""
+    """Pools whose InfiniBand adapters Pods can use."""
     return {name: pool for name, pool in settings.pools.items() if uses_fabric(pool)}
 
 
@@ -31,7 +31,7 @@ def adapters(pool: Pool) -> int:
 
 
 def rdma_resources(settings: Settings, pool: Pool) -> dict[str, int]:
-    """Resources for RDMA of one node of the pool; empty without a fabric or without a device plugin."""
+    """RDMA resources of one node of the pool, by name; empty without a fabric or without a device plugin."""
     operator = settings.network_operator
     if operator is None or not uses_fabric(pool):
         return {}
@@ -45,5 +45,5 @@ def rdma_resources(settings: Settings, pool: Pool) -> dict[str, int]:
 
 
 def rdma_request(settings: Settings, pool: Pool, gpus: int | str) -> dict[str, str]:
-    """Request of a Pod with this number of GPUs: its node's adapters, shared, or one for each of its GPUs."""
+    """RDMA request of a Pod with this number of GPUs: its node's shared adapters, or one adapter for each GPU."""
     return {name: "1" if name == SHARED_RESOURCE else str(gpus) for name in rdma_resources(settings, pool)}

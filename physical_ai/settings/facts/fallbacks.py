@@ -1,4 +1,4 @@
-"""A pool with one of its fallbacks applied, and the change of settings that applies it. Pure."""
+"""A pool with one of its fallbacks applied, and the change of settings that applies it. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def applied(pool: Pool, fallback: Fallback) -> Pool:
-    """The pool with a fallback's values; for one of another stack, the pool as it is."""
+    """The pool with the fallback's values; for a fallback that is another stack's pool, the pool unchanged."""
     given = fallback.model_dump(exclude_none=True, exclude={"stack"})
     return pool.model_copy(update={name: getattr(fallback, name) for name in given})
 
@@ -20,7 +20,7 @@ def with_pool(settings: Settings, name: str, pool: Pool) -> Settings:
 
 
 def change(name: str, pool: Pool, fallback: Fallback) -> dict[str, Any]:
-    """The layer with which the stack uses the fallback; empty where the pool has these values."""
+    """Layer with the changes that make the stack use the fallback; empty where the pool already has these values."""
     given = fallback.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"stack"})
     before = pool.model_dump(mode="json", by_alias=True)
     changed = {key: value for key, value in given.items() if before[key] != value}

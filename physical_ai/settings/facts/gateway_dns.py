@@ -1,4 +1,4 @@
-"""The DNS record of OSMO's gateway: its name in the zone, and what it leads to, before a load balancer exists."""
+"""DNS record of OSMO's gateway: its name in the zone, and its target, both known before a load balancer exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.settings.models.osmo_access import OsmoAccess
 from physical_ai.settings.models.tree import Settings
 
 APEX = "@"
-"""Name of a record for the zone's own name."""
+"""Name of a record for the zone itself."""
 TTL_SECONDS = 300
 LABEL, INTERNAL, SUBNET, ADDRESS = (
     f"service.beta.kubernetes.io/azure-{name}"
@@ -25,8 +25,9 @@ _UNIQUE = uuid.UUID("3b0e6c56-6b0e-5b3e-9a68-0b9a6d2f7c11")
 
 @dataclass(frozen=True)
 class GatewayRecord:
-    """Record of the gateway. `resource_group` is None for a private zone of the stack's own; one of `address` and
-    `alias` is None.
+    """DNS record of the gateway.
+
+    `resource_group` is None for a private zone that the stack creates; either `address` or `alias` is None.
     """
 
     zone: str
@@ -35,11 +36,11 @@ class GatewayRecord:
     address: IPv4Address | None = None
     """Address of an internal load balancer, for an A record."""
     alias: str | None = None
-    """Name that Azure gives the address of a public load balancer, for a CNAME record."""
+    """Name that Azure gives to the address of a public load balancer, for a CNAME record."""
 
 
 def gateway_record(settings: Settings) -> GatewayRecord | None:
-    """Record of the gateway; None in a stack that declares none, and for a host that is not in the zone."""
+    """DNS record of the gateway; None in a stack that declares none, and for a host outside of the zone."""
     access = settings.osmo.access
     if not settings.osmo.installs_service or access.dns is None or access.host is None:
         return None
@@ -54,7 +55,7 @@ def gateway_record(settings: Settings) -> GatewayRecord | None:
 
 
 def relative_name(host: str, zone: str) -> str | None:
-    """The host's name in the zone; None if it is in another one.
+    """Name of the host relative to the zone; None if it is in another zone.
 
     >>> relative_name("osmo.contoso.com", "contoso.com")
     'osmo'
@@ -65,12 +66,15 @@ def relative_name(host: str, zone: str) -> str | None:
 
 
 def last_address(subnet: IPv4Network) -> IPv4Address:
-    """The last one that Azure does not reserve. Nodes get the lowest free ones."""
+    """Last address in the subnet that Azure does not reserve. Nodes get the lowest free addresses."""
     return subnet.broadcast_address - 1
 
 
 def dns_label(settings: Settings) -> str:
-    """Part of the name that Azure gives a public address; no two in a region may be equal. At most 63 characters."""
+    """Label that becomes part of Azure's name of a public address.
+
+    It has to be unique in the region, and has at most 63 characters.
+    """
     digits = uuid.uuid5(_UNIQUE, f"{settings.stack}/{settings.osmo.access.host}").hex[:8]
     return f"osmo-{settings.stack[:40]}-{digits}"
 

@@ -1,6 +1,6 @@
 """Facts that follow from the settings about drivers and shared GPUs: resources, device-plugin and MIG configuration.
 
-Everything that counts GPUs as Kubernetes offers them (platforms, quotas, acceptance) reads it here.
+All code that counts GPUs as Kubernetes offers them (platforms, quotas, acceptance) reads the numbers here.
 """
 
 from __future__ import annotations
@@ -26,27 +26,29 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 OPERATOR_NAMESPACE = "gpu-operator"
-"""Namespace of the GPU Operator and of everything that brings drivers."""
+"""Namespace of the GPU Operator and of everything that installs drivers."""
 DEFAULT_CONFIG = "default"
-"""Key of the device-plugin configuration for nodes that carry no label: one Pod a GPU."""
+"""Key of the device-plugin configuration for nodes without the label: one Pod per GPU."""
 DEVICE_PLUGIN_LABEL = "nvidia.com/device-plugin.config"
-"""Names the key of the device-plugin configuration a node follows; the operator never takes it away."""
+"""Label of a node with the key of its device-plugin configuration; the operator never removes it."""
 MIG_CONFIG_LABEL = "nvidia.com/mig.config"
-"""Names the layout that the MIG manager makes on a node."""
+"""Label of a node with the layout that the MIG manager applies to it."""
 DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
 DEPLOY_DEVICE_PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
-"""`false` keeps the operator's device plugin off a node."""
+"""Label of a node whose value `false` keeps the operator's device plugin off it."""
 ALLOCATION_LABEL = "physical-ai/gpu-allocation"
-"""`dra` on nodes whose GPUs are given by claims; the DRA driver runs there only. Nothing but the pool sets it."""
+"""Label `dra` of nodes whose GPUs are given by claims; only there does the DRA driver run. Only the pool sets it."""
 MIG_DISABLED = "all-disabled"
-"""The layout without MIG, which the operator gives to nodes that ask for none."""
+"""Name of the layout without MIG, which the operator gives to nodes that request none."""
 
 FINISH_FIRST_LABEL = "physical-ai/finish-before-driver-upgrade"
-"""Label of Pods whose end the operator awaits, with the value `true`, before their node gets another driver. Tasks of
-workflows have it: they are Pods without a controller, which the operator never deletes, so that the upgrade would
-fail."""
+"""Label of Pods for whose end the operator waits before their node gets another driver; its value is `true`.
+
+Workflow tasks have it: they are Pods without a controller, which the operator never deletes, so without the label the
+upgrade would fail.
+"""
 FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABEL}=true"}}
-"""Part of every upgrade policy."""
+"""Part that every driver's upgrade policy contains."""
 
 
 def installs_operator(settings: Settings) -> bool:
@@ -55,7 +57,7 @@ def installs_operator(settings: Settings) -> bool:
 
 
 def knows_gpu(pool: Pool) -> bool:
-    """True where the catalogue knows the pool's size, and it has a GPU; the other facts are for such pools only."""
+    """True where the catalogue knows the pool's size, and it has a GPU. The other facts are for such pools only."""
     size = machines().get(pool.sku)
     return size is not None and size.gpu is not None
 
@@ -67,13 +69,13 @@ def is_vgpu(pool: Pool) -> bool:
 
 
 def gpu_model(pool: Pool) -> str | None:
-    """The GPU of the pool's size, as the catalogue names it."""
+    """GPU model of the pool's size, as the catalogue names it; None for a size without a GPU."""
     gpu = machine(pool.sku).gpu
     return gpu.model if gpu is not None else None
 
 
 def gpu_families(settings: Settings) -> list[str]:
-    """Models of NVIDIA's GPUs in the stack's pools, each once: those that one resource name does not distinguish."""
+    """Models of NVIDIA GPUs in the stack's pools, each once; all have the same resource name."""
     models = (gpu_model(pool) for pool in nvidia_pools(settings).values() if knows_gpu(pool))
     return sorted({model for model in models if model is not None})
 
@@ -85,8 +87,8 @@ def has_host_mig(pool: Pool) -> bool:
 
 
 def gpu_resources(pool: Pool) -> dict[str, int]:
-    """Resources of one node of the pool, by name: GPUs, MIG instances, or their shares; empty where Pods get GPUs by
-    claims.
+    """GPU resources of one node of the pool, by name: GPUs, MIG instances, or shares of these; empty where Pods get
+    GPUs by claims.
 
     >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
     {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
@@ -112,8 +114,9 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
 
 
 def offered(settings: Settings, pool: Pool) -> dict[str, int]:
-    """Resources of one node of the pool in the stack's present state: empty where the driver is removed. Devices for
-    claims are counted by the name of their driver.
+    """GPU resources of one node at present: none while the driver is being removed.
+
+    Claims count under their driver's name.
     """
     gone = pool.driver.is_grid and not settings.grid_driver.present
     if pool.uses_claims:
@@ -122,12 +125,12 @@ def offered(settings: Settings, pool: Pool) -> dict[str, int]:
 
 
 def mig_resource(profile: str) -> str:
-    """The resource name of a MIG profile under the mixed strategy; `+me` becomes `.me`."""
+    """Resource name of a MIG profile with strategy `mixed`; `+me` becomes `.me`."""
     return f"nvidia.com/mig-{profile.replace('+', '.')}"
 
 
 def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mig+timeSlicing"]:
-    """Kind of sharing of the pool's GPUs, in one word."""
+    """Kind of sharing of the pool's GPUs, as one word."""
     if pool.sharing.mig is not None:
         return "mig+timeSlicing" if pool.sharing.time_slicing else "mig"
     if pool.sharing.mps is not None:
@@ -136,14 +139,20 @@ def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mi
 
 
 def pool_mig_strategy(pool: Pool) -> Literal["single", "mixed"]:
-    """The MIG strategy the pool needs. Without MIG `single` offers whole GPUs, like `none`; where the host has cut the
-    GPU, `none` would allocate the id of the full GPU, on which CUDA fails."""
+    """MIG strategy that the pool needs.
+
+    Without MIG, `single` offers whole GPUs, like `none`; where the host has partitioned the GPU, `none` would allocate
+    the id of the full GPU, on which CUDA fails.
+    """
     return pool.sharing.mig.strategy if pool.sharing.mig is not None else "single"
 
 
 def mig_strategy(settings: Settings) -> MigStrategy:
-    """`mig.strategy` of the chart. Empty where pools differ: the operator passes it as an environment variable, which
-    wins over the device plugin's configuration file."""
+    """Value `mig.strategy` of the chart.
+
+    Empty where pools differ: the operator passes it as an environment variable, which takes precedence over the device
+    plugin's configuration file.
+    """
     if settings.gpu_operator.mig_strategy is not None:
         return settings.gpu_operator.mig_strategy
     strategies: list[MigStrategy] = [pool_mig_strategy(pool) for pool in nvidia_pools(settings).values()]
@@ -153,7 +162,7 @@ def mig_strategy(settings: Settings) -> MigStrategy:
 
 
 def runs_mig_manager(settings: Settings) -> bool:
-    """True where a pool has MIG settings, which the MIG manager applies: on vGPU guests it would only do harm."""
+    """True where a pool has MIG settings, for which the MIG manager is needed; on vGPU guests it would do harm."""
     return any(pool.sharing.mig is not None for pool in settings.pools.values())
 
 
@@ -186,7 +195,9 @@ def _only_mig(pool: Pool) -> Any:
 
 
 def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
-    """`config.yaml` of the MIG manager: no MIG, and the layout of each pool that has one under the pool's name."""
+    """Content of the MIG manager's `config.yaml`: no MIG, and under each MIG pool's name its layout; None without
+    MIG.
+    """
     if not runs_mig_manager(settings):
         return None
     layouts: dict[str, Any] = {MIG_DISABLED: [{"devices": "all", "mig-enabled": False}]}
@@ -198,14 +209,15 @@ def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
 
 
 def all_tolerations(settings: Settings) -> list[dict[str, str]]:
-    """Tolerations for Pods on every GPU node: one for each taint of any pool, each once."""
+    """Tolerations for Pods on all GPU nodes: one for each taint of any pool, each once."""
     return tolerations_of(settings, settings.pools.values())
 
 
 def tolerations_of(settings: Settings, pools: Iterable[Pool]) -> list[dict[str, str]]:
-    """Tolerations for Pods on every node of these pools: one for each of their taints, each once.
+    """Tolerations for Pods on all nodes of these pools: one for each of the pools' taints, each once.
 
-    Also of nodes that are not accepted yet: they are accepted with their driver and their device plugin.
+    Taints of nodes that are not accepted yet are included: nodes are accepted together with their driver and device
+    plugin.
     """
     every = [item for pool in pools for item in tolerations(pool)]
     if settings.health.admit == "accepted":
@@ -215,7 +227,7 @@ def tolerations_of(settings: Settings, pools: Iterable[Pool]) -> list[dict[str, 
 
 
 def driver_version(settings: Settings, pool: Pool) -> str | None:
-    """The driver build settings ask for; None where the node image decides."""
+    """Driver build that the settings ask for; None where the node image decides."""
     if gpu_vendor(pool) is AMD:
         return settings.amd_gpu_operator.driver.version if settings.amd_gpu_operator is not None else None
     defaults = _driver_defaults(settings, pool)
@@ -223,7 +235,7 @@ def driver_version(settings: Settings, pool: Pool) -> str | None:
 
 
 def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
-    """Kernel modules to build; None where AKS brings the driver. Never `auto` for GRID: its installer asks for one."""
+    """Kind of kernel modules to build; None where AKS installs the driver. Never `auto` for GRID."""
     if pool.driver.is_grid:
         return grid_modules(settings, pool)
     defaults = _driver_defaults(settings, pool)
@@ -231,7 +243,7 @@ def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
 
 
 def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDriver | None:
-    """The settings for a driver that its pool leaves open; None where the node image decides."""
+    """Settings with the defaults for the pool's driver; None where the node image decides."""
     match driver_facts(pool).defaults:
         case "gpuOperator.driver":
             return settings.gpu_operator.driver
@@ -242,12 +254,12 @@ def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDri
 
 
 def is_precompiled(settings: Settings, pool: Pool) -> bool:
-    """True where the pool's kernel modules are NVIDIA's precompiled ones, which are signed."""
+    """True where the pool's kernel modules are precompiled by NVIDIA, and therefore signed."""
     return gpu_vendor(pool) is NVIDIA and pool.driver.is_operator and settings.gpu_operator.driver.precompiled
 
 
 def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
-    """Kernel modules of a GRID driver on the pool's GPU; where nothing is known of it, the open ones."""
+    """Kind of kernel modules of a GRID driver on the pool's GPU; open ones where nothing is known about the GPU."""
     wanted = pool.driver.module_type or settings.grid_driver.module_type
     if wanted != "auto":
         return wanted
@@ -256,28 +268,26 @@ def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
 
 
 def nvidia_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools of NVIDIA's GPUs, which the GPU Operator serves; also those of unknown sizes."""
+    """Pools with NVIDIA GPUs, which the GPU Operator serves; pools of unknown sizes are among them."""
     return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is NVIDIA}
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """True where any pool needs NVIDIA's device plugin. Otherwise the operator does not install it, and validates
-    nodes without it.
-    """
+    """True where a pool needs NVIDIA's device plugin. The operator validates nodes without it otherwise."""
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)
 
 
 def amd_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools of AMD's GPUs, which AMD's own operator serves."""
+    """Pools with AMD GPUs, which AMD's own operator serves."""
     return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is AMD}
 
 
 def operator_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose driver NVIDIA's GPU Operator installs."""
+    """Pools whose driver NVIDIA's GPU Operator installs."""
     return {name: pool for name, pool in nvidia_pools(settings).items() if pool.driver.is_operator}
 
 
 def grid_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose driver our agent installs."""
+    """Pools whose driver the GRID driver agent installs."""
     return {name: pool for name, pool in settings.pools.items() if pool.driver.is_grid}

@@ -1,4 +1,6 @@
-"""Facts that follow from the settings about the health of GPU nodes: active modules, their pools, and their limits."""
+"""Facts that follow from the settings about the health of GPU nodes: active NVSentinel modules, their pools, and their
+limits.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from physical_ai.settings.models.tree import Settings
 
 MODES: tuple[HealthMode, ...] = ("alert", "detect", "taint", "drain")
 SHARE = 4
-"""Divisor of a pool's nodes for the number that may be out of service at a time; one always may be."""
+"""Divisor for a pool's largest number of nodes that may be out of service at a time: a quarter of the pool, and at
+least one node.
+"""
 
 
 def reaches(settings: Settings, mode: HealthMode) -> bool:
-    """True where the stack's mode includes this one."""
+    """True where the stack's health mode includes this one."""
     return MODES.index(settings.health.mode) >= MODES.index(mode)
 
 
@@ -27,9 +31,10 @@ def budget(nodes: int) -> int:
 
 
 def passthrough_pools(settings: Settings) -> dict[str, Pool]:
-    """Pools whose nodes see whole GPUs: NVSentinel takes no others out of service.
+    """Pools whose nodes have whole GPUs: NVSentinel takes only these out of service.
 
-    DCGM does not support vGPU guests (NVIDIA DCGM docs, supported environments), and a fault there is one of the host.
+    DCGM does not support vGPU guests (NVIDIA DCGM docs, supported environments), and a fault in a guest is one of its
+    host.
     """
     return {
         name: pool
@@ -39,10 +44,12 @@ def passthrough_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def least_nodes(pool: Pool) -> int:
-    """Nodes that the pool has at any time."""
+    """Smallest number of nodes that the pool can have."""
     return pool.scale.count if pool.scale.count is not None else pool.scale.min or 0
 
 
 def breaker_nodes(settings: Settings) -> int:
-    """Nodes of the whole cluster after which NVSentinel stops: all of them may be of the smallest pool."""
+    """Number of cordoned nodes in the whole cluster after which NVSentinel stops: all of them may be in the smallest
+    pool.
+    """
     return min((budget(least_nodes(pool)) for pool in passthrough_pools(settings).values()), default=1)

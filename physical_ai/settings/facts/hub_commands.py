@@ -1,4 +1,4 @@
-"""Commands for whoever owns what the stack does not: the hub, and an existing zone. Pure functions."""
+"""Commands for the owners of resources that the stack does not own: the hub, and an existing zone. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from physical_ai.settings.facts.private_network import assigns_zone_role, existi
 from physical_ai.settings.models.tree import Settings
 
 IDENTITY = "<principal id>"
-"""Placeholder in a command that is written before the identity exists."""
+"""Placeholder in a command that is printed before the identity exists."""
 
 
 def peering_command(settings: Settings, subscription: str) -> str | None:
-    """Creates the hub's side of the peering; None where the deployment does, or there is no hub.
+    """Command that creates the hub's side of the peering; None where the deployment creates it, or there is no hub.
 
     Args:
-        subscription: the stack's.
+        subscription: Subscription of the stack.
     """
     given = private_network(settings)
     if given is None or given.hub is None or given.hub.peer_back:
@@ -31,7 +31,7 @@ def peering_command(settings: Settings, subscription: str) -> str | None:
 
 
 def zone_role_command(settings: Settings, principal_id: str = IDENTITY) -> str | None:
-    """Gives the cluster's identity its role on an existing zone; None where the deployment does."""
+    """Command that gives the cluster's identity its role on an existing zone; None where the deployment does it."""
     zone = existing_api_zone(settings)
     if zone is None or assigns_zone_role(settings):
         return None

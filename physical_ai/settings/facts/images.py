@@ -1,4 +1,4 @@
-"""Images that the program itself names, and those of charts and operators of which all are known."""
+"""Images that the program itself names, and images of charts and operators that are completely known."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
 
 AGENTS_IMAGE = "library/ubuntu"
-"""Image of the agents of nodes: they use the node's own programs."""
+"""Image of the agents on nodes, which use programs of the node itself."""
 
 
 def chart_images(settings: Settings) -> Mapping[str, Path]:
-    """Images of the charts that a stack installs, and the setting that each chart follows from. A repository without a
-    tag stands for all images below it."""
+    """Images of the charts that a stack installs, each with the setting because of which the chart is installed.
+
+    A repository without a tag stands for all images in it.
+    """
     monitoring = settings.monitoring
     is_on = {"entra": settings.osmo.access.login == "entra", "grafana": monitoring.grafana.enabled}
     return {
@@ -30,7 +32,7 @@ def chart_images(settings: Settings) -> Mapping[str, Path]:
 
 
 def _charts(settings: Settings) -> Mapping[str, Path]:
-    """The charts whose images are in the catalogue, each with the setting that it follows from."""
+    """Charts whose images are in the catalogue, each with the setting because of which it is installed."""
     mode: Path = ("osmo", "mode")
     return {
         chart: path
@@ -46,20 +48,20 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
 
 
 def import_command(image: str, registry: str = "REGISTRY") -> str:
-    """The command of Azure's that copies an image into the stack's registry, below the name that Pods pull.
+    """Azure command that copies an image into the stack's registry, with the name under which Pods pull it.
 
     >>> import_command("docker.io/otel/opentelemetry-collector-contrib")
     'az acr import --name REGISTRY --source docker.io/otel/opentelemetry-collector-contrib:TAG --image \
 docker.io/otel/opentelemetry-collector-contrib:TAG'
     """
-    # Without a tag the command copies latest, which no Pod pulls.
+    # Without a tag the command would copy latest, which no Pod pulls.
     name = image.partition("@")[0]
     source = image if ":" in name.rpartition("/")[2] or "@" in image else f"{image}:TAG"
     return f"az acr import --name {registry} --source {source} --image {source.partition('@')[0]}"
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:
-    """Images with their registry, and the setting that each follows from."""
+    """Images that the program itself names, with their registry, each with its setting."""
     grid = settings.grid_driver
     found: dict[str, Path] = {image(AGENTS_IMAGE).at(grid.image_registry): ("gridDriver", "imageRegistry")}
     if leaves_nothing(settings):

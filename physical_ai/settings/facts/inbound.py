@@ -1,8 +1,8 @@
-"""Rules of the subnets' security group for traffic from outside the virtual network. Pure.
+"""Rules of the subnets' security group for traffic from outside the virtual network. Pure functions.
 
-A load balancer passes a packet on with the client's address, and AKS opens only the group of the machines' network
-interfaces, never one of the subnet (AKS docs, concepts-network-cni-overview; Azure/AKS#674). A group without rules
-drops every client that is not in the virtual network.
+A load balancer passes a packet on with the client's address, and AKS opens only the security group of the machines'
+network interfaces, never the subnet's (AKS docs, concepts-network-cni-overview; Azure/AKS#674). A group without rules
+drops packets of all clients outside the virtual network.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from physical_ai.settings.facts.private_network import private_network
 from physical_ai.settings.models.tree import Settings
 
 INTERNET = "Internet"
-"""Service tag: every address that is not of a virtual network."""
+"""Service tag for all addresses outside of virtual networks."""
 HTTPS, HTTP, DNS = 443, 80, 53
 
 
 @dataclass(frozen=True)
 class InboundRule:
-    """One rule that allows connections. The destination is any address.
+    """A rule that allows connections to any destination address.
 
-    The load balancer's rules use a floating address, so that a packet still has the load balancer's own address, which
-    is known only once the Service exists, and its port (cloud-provider-azure, azure-disable-load-balancer-floating-ip).
+    The load balancer uses floating addresses, so a packet still has the load balancer's own address and port as its
+    destination, and the address is known only once the Service exists (cloud-provider-azure,
+    azure-disable-load-balancer-floating-ip).
     """
 
     name: str
     priority: int
-    """Priority from 1000: Azure's lowest is 100, and rules of a landing zone have room before these."""
+    """Priority from 1000 on: Azure's lowest is 100, so rules of a landing zone fit before these."""
     sources: tuple[str, ...]
     """CIDRs, or one service tag."""
     ports: tuple[int, ...]
@@ -39,12 +40,12 @@ class InboundRule:
 
 
 def inbound_rules(settings: Settings) -> tuple[InboundRule, ...]:
-    """Rules in their order; empty where only the virtual network connects."""
+    """Inbound rules in order; empty where clients are in the virtual network only."""
     return tuple(_rules(settings))
 
 
 def gateway_port(settings: Settings) -> int | None:
-    """The port of OSMO's gateway that clients use; None in a stack without a control plane of its own."""
+    """Port on which clients reach OSMO's gateway; None in a stack without its own control plane."""
     if not settings.osmo.installs_service:
         return None
     return HTTP if settings.osmo.access.tls is None else HTTPS
@@ -65,10 +66,10 @@ def _rules(settings: Settings) -> Iterator[InboundRule]:
 
 
 def private_clients(settings: Settings) -> tuple[str, ...]:
-    """Ranges of VPN clients and of the networks behind a hub.
+    """Address ranges of VPN clients and of the networks behind a hub.
 
-    The tag VirtualNetwork has peered networks and routes that a gateway has learned. It is not documented to have the
-    addresses of VPN clients, nor of networks behind a firewall in the hub. Azure accepts no overlapping prefixes.
+    The service tag VirtualNetwork covers peered networks and routes that a gateway has learned. It is not documented
+    to cover VPN clients, or networks behind a firewall in the hub. Azure accepts no overlapping prefixes.
     """
     given = private_network(settings)
     if given is None:

@@ -1,4 +1,4 @@
-"""Namespaces of the platform that deny all traffic that no policy names. Pure."""
+"""Facts about which namespaces of the platform deny all traffic that no policy allows. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ALWAYS = (
 
 
 def is_isolated(settings: Settings, namespace: str) -> bool:
-    """True where the namespace's Pods reach, and are reached by, only what a policy names.
+    """True where the namespace's Pods have only the connections that a policy allows.
 
-    A control plane that the stack installs is; one that was installed outside the stack may need more.
+    A control plane that the stack installs is isolated; a control plane that somebody else installed may need more.
     """
     installed = namespace == osmo.CONTROL_NAMESPACE and settings.osmo.installs_service
     return namespace in ALWAYS or settings.isolation.denies or installed

@@ -1,4 +1,4 @@
-"""The form of Kubernetes labels and taints, and which labels a node pool may not set. Pure functions."""
+"""Syntax of Kubernetes labels and taints, and labels that a node pool may not set. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from physical_ai.catalog.aks import SET_BY_AKS
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 RESERVED_DOMAINS = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
-"""Prefixes that Kubernetes and AKS keep to themselves, with every domain below them."""
+"""Domains that Kubernetes and AKS reserve, with every domain below them."""
 
-"""Labels without a prefix that AKS sets on nodes itself, old names of some below kubernetes.azure.com (AKS docs,
-use-labels, deprecated labels)."""
+"""Labels without a prefix that AKS itself sets on nodes, which are old names of labels below kubernetes.azure.com (AKS
+docs, use-labels, deprecated labels).
+"""
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
@@ -31,7 +32,7 @@ def is_reserved(key: str) -> bool:
 
 
 def key_problem(key: str) -> str | None:
-    """Problem with the form of a label's or taint's key; None when there is none."""
+    """Problem with the syntax of a label's or taint's key; None where there is none."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
         return f"'{key}' has a prefix that is not a lowercase domain name."
@@ -43,7 +44,7 @@ def key_problem(key: str) -> str | None:
 
 
 def is_value(text: str) -> bool:
-    """True where `text` is a valid value of a taint; a label's value may also be empty."""
+    """True where the text is a valid value of a taint; a label's value may also be empty."""
     return _NAME.fullmatch(text) is not None
 
 

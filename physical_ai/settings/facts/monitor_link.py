@@ -1,4 +1,4 @@
-"""Connection of a stack to Azure Monitor through a private link scope, and what stays public. Pure functions."""
+"""Connection of a stack to Azure Monitor through a private link scope, and what remains public. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class MonitorLink:
-    """A private link scope, of the stack or an existing one."""
+    """A private link scope, which the stack creates or which exists."""
 
     ingestion: AccessMode
     query: AccessMode
     scope: str | None
-    """Id of an existing one, whose access modes are its owner's; None for one of the stack."""
+    """Id of an existing scope, on whose access modes its owner decides; None for a scope that the stack creates."""
 
     @property
     def reads_inside_only(self) -> bool:
-        """True where nothing can be read from the internet."""
+        """True where data cannot be read from the internet."""
         return self.query == "PrivateOnly"
 
 
 def sends_to_monitor(settings: Settings) -> bool:
-    """True where anything in the cluster sends to Azure Monitor.
+    """True where anything in the cluster sends data to Azure Monitor.
 
-    Diagnostic settings do not count: Azure carries the logs of the control plane itself (Azure docs,
+    Diagnostic settings do not count: Azure itself transports the control plane's logs (Azure docs,
     azure-monitor/fundamentals/private-link-design, logs and metrics through diagnostic settings).
     """
     return settings.monitoring.metrics == "azure" or settings.monitoring.container_logs is not None
 
 
 def monitor_link(settings: Settings) -> MonitorLink | None:
-    """Link to Azure Monitor; None in the mode public, where Azure Monitor stays public, and where nothing is sent to
-    it.
+    """Private link to Azure Monitor; None where Azure Monitor stays public, as in the mode public, and where nothing
+    is sent to it.
     """
     given = private_network(settings)
     if given is None or given.monitor.access == "public" or not sends_to_monitor(settings):

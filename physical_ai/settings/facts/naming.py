@@ -1,4 +1,4 @@
-"""Names of Azure resources, and the identifiers derived from them."""
+"""Names of Azure resources, and identifiers derived from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ASSIGNMENTS = uuid.UUID("0d6e5b0c-6a0f-5d0e-9a53-2f8f7e0f6f3b")
 
 @dataclass(frozen=True)
 class Names:
-    """Names of one stack's resources, with the abbreviations of the Cloud Adoption Framework.
+    """Names of a stack's resources, with the abbreviations of the Cloud Adoption Framework.
 
     >>> Names("dev-westus2").resource_group
     'rg-physical-ai-dev-westus2'
@@ -26,7 +26,10 @@ class Names:
 
     @property
     def node_resource_group(self) -> str:
-        """The group AKS makes for the nodes; ARM allows 80 characters and it must not exist beforehand."""
+        """Name of the resource group that AKS creates for the nodes.
+
+        ARM allows 80 characters, and the group must not exist before.
+        """
         return f"{self.resource_group}-nodes"
 
     @property
@@ -35,7 +38,7 @@ class Names:
 
     @property
     def dns_prefix(self) -> str:
-        """First label of the API server's name; ARM allows 54 characters."""
+        """First label of the API server's DNS name; ARM allows 54 characters."""
         return f"{PROJECT}-{self.stack}"[:54].rstrip("-")
 
     @property
@@ -70,12 +73,14 @@ class Names:
 
     @property
     def peering(self) -> str:
-        """Name of the peering on both sides; a hub has one for each of its stacks."""
+        """Name of the peering on both sides; a hub has one peering for each of its stacks."""
         return f"peer-{PROJECT}-{self.stack}"
 
     @property
     def zone_link(self) -> str:
-        """Name of the link of a private DNS zone to this stack's network; the link to the hub has `-hub` added."""
+        """Name of the link from a private DNS zone to this stack's network; the link to the hub's network ends with
+        `-hub`.
+        """
         return f"link-{PROJECT}-{self.stack}"
 
     def private_endpoint(self, target: str) -> str:
@@ -104,7 +109,7 @@ class Names:
         return f"ampls-{PROJECT}-{self.stack}"
 
     def scoped(self, resource: str) -> str:
-        """Name of a resource in a private link scope, which other stacks may use, too."""
+        """Name of a resource's entry in a private link scope, which may contain other stacks' resources, too."""
         return f"{resource}-{PROJECT}-{self.stack}"
 
     @property
@@ -114,7 +119,7 @@ class Names:
 
     @property
     def grafana(self) -> str:
-        """ARM allows 30 characters."""
+        """Name of Managed Grafana. ARM allows 30 characters."""
         return f"graf-{self.stack}"[:30].rstrip("-")
 
     def action_group(self, receiver: str) -> str:
@@ -132,15 +137,15 @@ def subnet_name(pool: str) -> str:
 
 
 def role_definition_id(subscription_id: str, role_guid: str) -> str:
-    """The form in which ARM returns a built-in role, so that a refresh finds no difference."""
+    """Id of a built-in role in the form in which ARM returns it, so that a refresh finds no difference."""
     return f"/subscriptions/{subscription_id}/providers/Microsoft.Authorization/roleDefinitions/{role_guid}"
 
 
 def role_assignment_name(scope: str, principal_id: str, role_guid: str) -> str:
-    """A GUID that only these three decide.
+    """GUID that depends on scope, principal and role only.
 
-    ARM refuses a second assignment of one role to one principal on one scope under another name (409
-    RoleAssignmentExists) and refuses to change any of the three under the same name, so the name is a function of them.
-    ARM ids are case-insensitive.
+    ARM refuses a second assignment of a role to a principal on a scope under another name (409 RoleAssignmentExists),
+    and it refuses to change any of the three under the same name, so the name is a function of all three. ARM ids are
+    case-insensitive.
     """
     return str(uuid.uuid5(_ASSIGNMENTS, "|".join((scope.lower(), principal_id.lower(), role_guid.lower()))))

@@ -15,7 +15,7 @@ from physical_ai.settings.models.tree import Settings
 def public_access(settings: Settings) -> bool:
     """True where data services (vault, storage, registry, database, cache) have public network access.
 
-    Only in the mode public. A service with a private endpoint still accepts the internet until its public network
+    Only the mode public has it. A service with a private endpoint still accepts the internet until its public network
     access is disabled, so both follow from this function.
     """
     return settings.azure_network is None or settings.azure_network.mode == "public"

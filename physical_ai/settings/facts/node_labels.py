@@ -1,7 +1,7 @@
-"""The labels that the program gives to the nodes of GPU pools, each decided once. Pure functions.
+"""Labels that the program gives to the nodes of GPU pools, each defined once. Pure functions.
 
-A label is one row here. Who may not set it, what kube-state-metrics exports and the table of docs/settings.md follow
-from the row, or are compared with it by a test.
+A label is one row of `LABELS`. Which labels a stack may not set, which kube-state-metrics exports, and the table in
+docs/settings.md follow from these rows, or are compared with them by a test.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_L
 from physical_ai.settings.models.node_pools import Pool
 
 Value = Callable[[str, Pool], str | None]
-"""The value on the nodes of a pool, by the pool's name and settings; None where they do not have the label."""
+"""Function of a pool's name and settings that returns the label's value on the pool's nodes; None where they do not
+have the label.
+"""
 EXPORTED_FROM_OTHERS = (SHORT_POOL_LABEL, "nvidia.com/gpu.product", "nvidia.com/mig.config.state")
-"""Labels of AKS and of the GPU Operator that series of nodes have."""
+"""Labels of AKS and of the GPU Operator that kube-state-metrics exports."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class NodeLabel:
     exported: bool
     """True where kube-state-metrics exports the label, so that alerts and dashboards can tell nodes apart by it."""
     by_driver: bool = False
-    """True where the driver source decides the label."""
+    """True where the label's value depends on the driver source."""
 
 
 def _driver_label(key: str) -> Value:
@@ -45,7 +47,9 @@ def _driver_label(key: str) -> Value:
 
 
 def _where(decides: Callable[[Pool], bool], value: str | None = None) -> Value:
-    """The value, or the pool's name, on the nodes of pools for which something holds, with NVIDIA's GPUs."""
+    """Function that returns the value, or the pool's name, for NVIDIA pools for which `decides` is True, and None for
+    other pools.
+    """
 
     def label(name: str, pool: Pool) -> str | None:
         is_nvidia = knows_gpu(pool) and gpu_vendor(pool) is NVIDIA
@@ -66,9 +70,9 @@ LABELS: tuple[NodeLabel, ...] = (
     NodeLabel(DEPLOY_DEVICE_PLUGIN_LABEL, _where(lambda pool: pool.uses_claims, "false"), exported=False),
 )
 KEYS = frozenset(each.key for each in LABELS)
-"""Labels that a stack may not set on a pool, whether this pool's nodes have them or not."""
+"""Keys of the labels that a stack may not set on any pool, whether or not the pool's nodes have them."""
 EXPORTED = (*EXPORTED_FROM_OTHERS, *(each.key for each in LABELS if each.exported))
-"""Labels of nodes that kube-state-metrics exports."""
+"""Keys of all node labels that kube-state-metrics exports."""
 
 
 def own_labels(name: str, pool: Pool) -> dict[str, str]:
@@ -77,5 +81,5 @@ def own_labels(name: str, pool: Pool) -> dict[str, str]:
 
 
 def pool_labels(name: str, pool: Pool) -> dict[str, str]:
-    """All labels of a pool's nodes. Where both set a key, the program wins over the stack."""
+    """All labels of a pool's nodes. Where stack and program set the same key, the program's value applies."""
     return {**pool.labels, **own_labels(name, pool)}

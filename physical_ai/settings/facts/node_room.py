@@ -1,4 +1,4 @@
-"""Room that a node leaves for one workload besides AKS, DaemonSets and OSMO's own container. Pure functions."""
+"""Resources that a node leaves for one workload besides AKS, DaemonSets and OSMO's own container. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
 
 GIB_IN_MIB = 1024
 DAEMONS_MILLIS, DAEMONS_MIB = 1000, 2 * GIB_IN_MIB
-"""Room for the Pods of every node: network and storage agents of AKS, log agent, the GPU operator's operands."""
+"""CPU and memory for the Pods on every node: network and storage agents of AKS, log agent, the GPU Operator's
+operands.
+"""
 CONTROL_MILLIS, CONTROL_MIB, CONTROL_STORAGE_MIB = 250, 1 * GIB_IN_MIB, 3 * GIB_IN_MIB
-"""Requests of OSMO's own container, osmo-ctrl, which every pod has."""
+"""Requests of OSMO's own container, osmo-ctrl, which every Pod of a workflow has."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """Largest requests of one task's container."""
+    """Largest resource requests of one task's container."""
 
     cpus: int
     memory_gib: int
     storage_gib: int
 
     def shared_by(self, tasks: int) -> Room:
-        """The part of each of `tasks` that run at once."""
+        """Share of each of `tasks` tasks that run at once."""
         return Room(self.cpus // tasks, self.memory_gib // tasks, self.storage_gib // tasks)
 
 
 def disk_gib(pool: NodePool) -> int:
-    """Size of a node's OS disk, which holds images, logs and what containers write."""
+    """Size in GiB of a node's OS disk, which holds images, logs and what containers write."""
     if pool.os_disk.size_gb is not None:
         return pool.os_disk.size_gb
     if pool.os_disk.type != "Ephemeral":
@@ -38,7 +40,7 @@ def disk_gib(pool: NodePool) -> int:
 
 
 def room(pool: NodePool) -> Room:
-    """Room that one node of the pool leaves for a single task; never negative."""
+    """Resources that one node of the pool leaves for a single task; never negative."""
     size = machine(pool.sku)
     usable = allocatable(size.vcpus, size.memory_gib, disk_gib(pool), pool.max_pods)
     millis = usable.millis - DAEMONS_MILLIS - CONTROL_MILLIS

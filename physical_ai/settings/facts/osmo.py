@@ -1,6 +1,6 @@
-"""Facts for OSMO that follow from the pools: platforms, and the largest requests of a task on each. Pure functions.
+"""Facts about OSMO that follow from the pools: platforms, and the largest requests of a task on each. Pure functions.
 
-Platforms, quotas, the workflow check and its documentation all read it here.
+Platforms, quotas, the workflow check and its documentation all use these facts.
 """
 
 from __future__ import annotations
@@ -25,49 +25,59 @@ AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 """Name of the stack's secret with the token of OSMO's agents."""
 
 MANAGED_LABEL = "physical-ai/osmo-backend"
-"""Label of the agents' Secret: a deployment of this project has installed them, and removes them in order."""
+"""Label of the agents' Secret in clusters in which a deployment of this project has installed the agents, and so
+removes them in order.
+"""
 
 POD_POOL_LABEL = "physical-ai/pool"
-"""Label of the Pods of workflows: the node pool that they ask for, also while they wait for a node."""
+"""Label of workflow Pods with the name of the node pool that they request; they have it also while they wait for a
+node.
+"""
 
 WAITING_FACTOR = 4
-"""The default quota of workflows, as a multiple of the GPUs of the pools."""
+"""Default GPU quota of workflows, as a multiple of the pools' GPUs."""
 
 DEFAULT_GRACE_SECONDS = 60
-"""Kubernetes' own default, 30 s, is too short for a checkpoint of some gigabytes (NVIDIA/OSMO#764)."""
+"""Default grace period of tasks in seconds.
+
+Kubernetes' default, 30 s, is too short for a checkpoint of some gigabytes (NVIDIA/OSMO#764).
+"""
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
-"""First words of GPU names that are not distinctive, and how many words to use instead."""
+"""First words of GPU names that are not distinctive, each with the number of words to use."""
 
 
 @dataclass(frozen=True)
 class OsmoPlatformFacts:
-    """A platform, as it follows from a pool."""
+    """Facts about an OSMO platform, which follow from its pool."""
 
     name: str
     pool: str
-    """The node pool."""
+    """Name of the node pool."""
     resource: str | None
-    """The resource a task requests by `gpu`; None without GPUs."""
+    """Resource that a task requests with `gpu`; None without GPUs."""
     per_node: int
-    """Number of them on a node."""
+    """Number of these resources on a node."""
     most: int
-    """Largest number of them for one task."""
+    """Largest number of these resources for one task."""
     nodes: int
-    """Number of the pool's nodes at its largest."""
+    """Largest number of the pool's nodes."""
     room: Room
-    """Room for one task on a node."""
+    """Resources for one task that has a node for itself."""
     share: Room
-    """Room for a task where each GPU, or share of one, has its own task."""
+    """Resources for a task where each GPU, or share of a GPU, has its own task."""
     tolerations: tuple[tuple[str, str], ...]
     """Key and effect of each taint of the pool."""
     own: OsmoPlatform
     is_spot: bool = False
-    """True where Azure may end its nodes at any time."""
+    """True where Azure may evict the pool's nodes at any time."""
 
     @property
     def grace_seconds(self) -> int:
-        """Seconds from SIGTERM to SIGKILL of a task: OSMO's own container uploads within it too (NVIDIA/OSMO#764)."""
+        """Seconds from SIGTERM to SIGKILL of a task.
+
+        OSMO's own container also has to upload in this time (NVIDIA/OSMO#764).
+        """
         return self.own.checkpoint_seconds or DEFAULT_GRACE_SECONDS
 
     @property
@@ -76,7 +86,7 @@ class OsmoPlatformFacts:
 
 
 def family(gpu: Gpu) -> str:
-    """A GPU's name in one word, as workflows write it.
+    """Name of a GPU in one word, as workflows write it.
 
     >>> family(machine("Standard_NC40ads_H100_v5").gpu), family(machine("rtx-pro-server").gpu)
     ('h100', 'rtxpro')
@@ -87,7 +97,7 @@ def family(gpu: Gpu) -> str:
 
 
 def platforms(settings: Settings) -> list[OsmoPlatformFacts]:
-    """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
+    """All platforms: `cpu`, and one for each resource of each GPU pool, in the order of the settings."""
     pool = settings.cpu_pool
     whole, tolerated = room(pool), _pairs(tolerations_for(pool.tolerate))
     cpu = OsmoPlatformFacts(
@@ -97,10 +107,10 @@ def platforms(settings: Settings) -> list[OsmoPlatformFacts]:
 
 
 def gpu_platforms(settings: Settings) -> Iterator[OsmoPlatformFacts]:
-    """Platforms of the pools whose size the catalogue knows to have NVIDIA's GPUs.
+    """Platforms of the pools whose size has NVIDIA GPUs according to the catalogue.
 
-    OSMO's pod templates and its accounts of a pool's GPUs know `nvidia.com/gpu` alone (NVIDIA/OSMO docs, pod templates:
-    `default_user` requests it even for no GPU), so that it can use no other vendor's.
+    OSMO's Pod templates and its accounting of a pool's GPUs only support `nvidia.com/gpu` (NVIDIA/OSMO docs, pod
+    templates: `default_user` requests it even for no GPU), so OSMO cannot use GPUs of another vendor.
     """
     bases = base_names(settings)
     for key, pool in nvidia_pools(settings).items():
@@ -129,7 +139,9 @@ def _pairs(found: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def base_names(settings: Settings) -> dict[str, str]:
-    """Each GPU pool's platform name. The first pool of a GPU is called after it, others after themselves.
+    """Platform name of each GPU pool.
+
+    The first pool with a GPU model gets the model's name; further pools get their own name.
 
     So adding a pool never renames a platform that workflows already use.
     """
@@ -145,18 +157,18 @@ def base_names(settings: Settings) -> dict[str, str]:
 
 
 def _slug(resource: str) -> str:
-    """The end of a platform's name for one resource of several: nvidia.com/mig-1g.12gb becomes 1g-12gb."""
+    """Ending of a platform's name for one of several resources: nvidia.com/mig-1g.12gb becomes 1g-12gb."""
     return re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].removeprefix("mig-").lower()).strip("-")
 
 
 def _most(pool: Pool, count: int) -> int:
-    """Shares of a GPU that one task may take: the device plugin refuses more than one where it is configured to."""
+    """Largest number of GPU shares for one task: 1 where the device plugin is set to refuse requests for more."""
     replicated = pool.sharing.time_slicing or pool.sharing.mps
     return 1 if replicated is not None and replicated.fail_requests_greater_than_one else count
 
 
 def gpu_capacity(settings: Settings) -> dict[str, int]:
-    """GPUs, by resource, that all pools of OSMO's platforms have together at their largest."""
+    """GPUs, by resource, of all pools with OSMO platforms together, at their largest."""
     found: dict[str, int] = {}
     for name, pool in nvidia_pools(settings).items():
         if knows_gpu(pool) and not is_slurms(settings, name):
@@ -166,10 +178,10 @@ def gpu_capacity(settings: Settings) -> dict[str, int]:
 
 
 def gpu_quota(settings: Settings) -> dict[str, int]:
-    """Most GPUs, by resource, that workflows' Pods may ask for together.
+    """Largest number of GPUs, by resource, that the Pods of workflows may request together.
 
-    Pending Pods count too: OSMO creates all Pods of a group at once, and they wait in the scheduler's queue. A quota of
-    exactly the pools' GPUs would reject the Pods that should wait.
+    Pending Pods count too: OSMO creates all Pods of a group at once, and they wait in the scheduler's queue. A quota
+    of exactly the pools' GPUs would reject Pods that should only wait.
     """
     own = settings.osmo.gpu_quota
     return {

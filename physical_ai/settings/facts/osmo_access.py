@@ -8,11 +8,11 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
 OIDC_SECRET = "osmoOidcClientSecret"  # noqa: S105 - a name
-"""Name, among a stack's secrets, of the secret of the app registration through which people log in."""
+"""Name of the stack's secret with the client secret of the app registration through which users log in."""
 TLS_CERTIFICATE, TLS_KEY = "osmoTlsCertificate", "osmoTlsKey"
-"""Names, among a stack's secrets, of the gateway's certificate and its key."""
+"""Names of the stack's secrets with the gateway's certificate and its key."""
 MEK_SECRET = "osmoMek"  # noqa: S105 - a name
-"""Name, among a stack's secrets, of a master encryption key to restore: the file `mek.yaml` of a backup."""
+"""Name of the stack's secret with a master encryption key to restore: the file `mek.yaml` of a backup."""
 
 ACCESS: Path = ("osmo", "access")
 
@@ -28,10 +28,10 @@ def control_plane_url(settings: Settings) -> str | None:
 
 
 def router_address(settings: Settings) -> str | None:
-    """Address at which tasks and users' commands meet for `osmo workflow exec`, `port-forward` and `webserver`:
-    WebSockets through the gateway to OSMO's router. None without a control plane.
+    """Address where tasks meet users' commands `osmo workflow exec`, `port-forward` and `webserver`: WebSockets
+    through the gateway to OSMO's router. None without a control plane.
 
-    OSMO fills it in by itself where it keeps its configuration in the database, and not where it reads a file
+    OSMO fills in the address itself if it keeps its configuration in the database, but not if it reads a file
     (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py, create_backend; src/utils/connectors/postgres.py,
     Backend._fetch_from_snapshot).
     """
@@ -40,19 +40,19 @@ def router_address(settings: Settings) -> str | None:
 
 
 def installs_cert_manager(settings: Settings) -> bool:
-    """True where the deployment installs cert-manager, which issues the gateway's certificate and no other."""
+    """True where the deployment installs cert-manager, which only issues the gateway's certificate."""
     access = settings.osmo.access
     issued = access.tls is not None and access.tls.cert_manager is not None
     return settings.osmo.installs_service and issued and access.host is not None
 
 
 def login_groups(settings: Settings) -> frozenset[str]:
-    """Object ids of all groups that may log in."""
+    """Object ids of all Entra groups that may log in."""
     return frozenset(group for groups in settings.osmo.access.roles.values() for group in groups)
 
 
 def service_secrets(settings: Settings) -> list[tuple[Path, str]]:
-    """Secrets that the stack must have for its control plane: the setting that needs each, and its name."""
+    """Secrets that the stack must have for its control plane: the setting that needs each, and the secret's name."""
     if not settings.osmo.installs_service:
         return []
     access = settings.osmo.access
@@ -63,6 +63,6 @@ def service_secrets(settings: Settings) -> list[tuple[Path, str]]:
         needed += [((*ACCESS, "tls"), TLS_CERTIFICATE), ((*ACCESS, "tls"), TLS_KEY)]
     data = settings.data_services
     if data is not None and data.postgres.restore is not None and data.postgres.restore.source is not None:
-        # The content of the restored database is encrypted with the key of its former stack.
+        # The restored database is encrypted with the key of its previous stack.
         needed.append((("dataServices", "postgres", "restore", "source"), MEK_SECRET))
     return needed

@@ -1,4 +1,4 @@
-"""The names of the token that OSMO's agents log in with, where the stack's own control plane creates it."""
+"""Names about the token with which OSMO's agents log in, where the stack's own control plane creates it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from physical_ai.settings.facts.data_services import restore_stamp
 from physical_ai.settings.models.tree import Settings
 
 ROTATION_ANNOTATION = "physical-ai/token-rotation"
-"""Annotation of the agents' Pods that restarts them with each rotation. They read their token when they start, from a
-file that kubelet does not renew, since the chart mounts it by `subPath`."""
+"""Annotation of the agents' Pods that changes with each rotation and so restarts them.
+
+They read their token only when they start, from a file that kubelet does not renew, since the chart mounts it by
+`subPath`.
+"""
 TOKEN_ANNOTATION = "physical-ai/token-"  # noqa: S105 - a name
-"""Prefix of the annotations of the agents' Secret: `name`, `previous-name`, `expires`, `state`."""
+"""Prefix of the annotations of the agents' Secret about the token: `name`, `previous-name`, `expires`, `state`."""
 SOURCE_ANNOTATION, FROM_JOB = "physical-ai/token-source", "job"
-"""Annotation of the agents' Secret whose token a Job creates, and not the settings."""
+"""Annotation, and its value, of the agents' Secret whose token comes from a Job instead of the settings."""
 VALID = "valid"
-"""Value of the annotation `state` of a token that the control plane accepts."""
+"""Value of the annotation `state` for a token that the control plane accepts."""
 
 WARN_DAYS = 30
-"""Number of days before the end of a token from which it is reported."""
+"""Days before its expiry from which on a token is reported."""
 
 
 def token_user(settings: Settings) -> str:
-    """The user of OSMO whose token it is."""
+    """Name of the OSMO user that the agents' token belongs to."""
     return served_user(settings.osmo.backend_name)
 
 
 def token_name(settings: Settings) -> str:
-    """The token's name: another one after each rotation."""
+    """Name of the agents' token; it changes with each rotation."""
     return served_token(settings, settings.osmo.backend_name)
 
 
@@ -50,15 +53,17 @@ def served_secret(backend: str) -> str:
 
 
 def served_token(settings: Settings, backend: str) -> str:
-    """Name of the token of another stack's agents: both stacks have the same word."""
+    """Name of the token of another stack's agents. The names agree because both stacks have the same
+    `tokenRotation`.
+    """
     return f"{backend}-{settings.osmo.token_rotation}"
 
 
 def served_user(backend: str) -> str:
-    """The user of OSMO whose token it is."""
+    """Name of the OSMO user that the token of a backend's agents belongs to."""
     return f"{backend}-agents"
 
 
 def served_backends(served: Sequence[Settings]) -> dict[str, str]:
-    """Names in OSMO, by stack, of the clusters of other stacks whose agents log in with a token."""
+    """Names of the backends in OSMO, by stack, for other stacks whose agents log in with a token."""
     return {other.stack: other.osmo.backend_name for other in served if other.osmo.login == "token"}

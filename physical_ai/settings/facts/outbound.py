@@ -1,12 +1,12 @@
-"""Access of nodes to the internet: the NAT gateways of a stack, and the one that each subnet uses. Pure functions.
+"""Access of nodes to the internet: the NAT gateways of a stack, and which of them each subnet uses. Pure functions.
 
-A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address; a
-Standard one cannot be changed into it (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet has one
-gateway, so zonal gateways make a subnet resilient only if all of its nodes are in the gateway's zone.
+A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address;
+a Standard gateway cannot be changed into one (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet
+has one gateway, so zonal gateways make a subnet resilient only if all of its nodes are in the gateway's zone.
 
-StandardV2 is no default while azure-native sends gateways with an API version that is not published with it
-(`physical_ai/catalog/data/api_versions.yaml`): a gateway that Azure refuses stops a deployment before its cluster, and
-one in a single zone does not.
+StandardV2 is not the default as long as azure-native sends gateways with an API version that is not published with it
+(`physical_ai/catalog/data/api_versions.yaml`): if Azure refuses a gateway, the deployment stops before its cluster,
+which does not happen with a zonal gateway.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Settings
 
 SYSTEM_SUBNET = SYSTEM_POOL
-"""The subnet that the system and cpu pools share."""
+"""Key of the subnet that the system and cpu pools share."""
 
 
 @dataclass(frozen=True)
 class Gateway:
-    """A NAT gateway with one address. `suffix` distinguishes a stack's gateways, in Pulumi and in Azure."""
+    """A NAT gateway with one address. `suffix` distinguishes the gateways of a stack, in Pulumi and in Azure."""
 
     suffix: str = ""
     sku: Literal["Standard", "StandardV2"] = "Standard"
@@ -44,19 +44,19 @@ NONZONAL = Gateway()
 
 @dataclass(frozen=True)
 class OutboundFacts:
-    """Gateways by the subnet that uses them, and those that are only prepared."""
+    """Gateways by the subnet that uses them, and gateways that are only prepared."""
 
     by_subnet: Mapping[str, Gateway]
     prepared: tuple[Gateway, ...] = ()
 
     @property
     def gateways(self) -> tuple[Gateway, ...]:
-        """Each gateway once: those in use first."""
+        """All gateways, each once; those in use come first."""
         return tuple(dict.fromkeys([*self.by_subnet.values(), *self.prepared]))
 
 
 def outbound_facts(settings: Settings) -> OutboundFacts:
-    """The gateways of a stack; none behind a firewall."""
+    """Gateways of a stack; none behind a firewall."""
     if uses_firewall(settings):
         return OutboundFacts({})
     following = settings.network.outbound.next
@@ -65,7 +65,7 @@ def outbound_facts(settings: Settings) -> OutboundFacts:
 
 
 def outbound_form(settings: Settings) -> OutboundForm:
-    """The form in use: the one in the settings, or the one that the pools' zones call for.
+    """Form of the gateways in use: the one in the settings or, without one, the form that the pools' zones require.
 
     Raises:
         UnknownName: the region is not in the catalogue.
@@ -85,8 +85,8 @@ def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def cut_off(ranges: Sequence[str], address: str | None) -> str | None:
-    """Reason why nodes that leave from `address` would lose the API server, which accepts `ranges` only; None if they
-    do not.
+    """Reason why nodes with the public address `address` would lose access to the API server, which accepts `ranges`
+    only; None where they keep it.
 
     Args:
         ranges: CIDRs or addresses that the cluster accepts now; empty if it accepts all.

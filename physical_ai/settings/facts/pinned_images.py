@@ -1,4 +1,4 @@
-"""Every image of each pinned chart: those that the catalogue has, and those that the program names in its values.
+"""All images of each pinned chart: those in the catalogue, and those that the program names in its values.
 
 >>> from physical_ai.catalog.charts import pinned_charts
 >>> pinned_images(pinned_charts()["kai-scheduler", "v0.17.0"])[0]
@@ -19,21 +19,21 @@ from physical_ai.catalog.load import CatalogError
 
 @cache
 def named_images() -> Mapping[str, tuple[str, ...]]:
-    """Images by chart, of the charts whose images the program names itself; a tag may have `CHART_VERSION`."""
+    """Images by chart, for charts whose images the program itself names; a tag may contain `CHART_VERSION`."""
     return {chart: images for part in PARTS for chart, images in part.chart_images.items()}
 
 
 @cache
 def floating_images() -> Mapping[str, str]:
-    """Images without a tag of one version, and the reason."""
+    """Images whose tag does not stand for one version, each with the reason."""
     return {image: reason for part in PARTS for image, reason in part.floating_images.items()}
 
 
 def pinned_images(pin: Chart) -> tuple[str, ...]:
-    """Every image that the pin's Pods can have, each with its registry and its tag or digest, by name.
+    """All images that the Pods of the pinned chart can have, each with its registry and its tag or digest, sorted.
 
     Raises:
-        CatalogError: No version at which they were read serves for this one.
+        CatalogError: The images were read at other versions, none of which fits this one.
     """
     if (named := named_images().get(pin.name)) is not None:
         return tuple(sorted(each.replace(CHART_VERSION, pin.version) for each in named))

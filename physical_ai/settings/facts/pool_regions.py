@@ -1,4 +1,4 @@
-"""Regions in which a pool can exist, as far as the catalogue knows."""
+"""Regions in which a pool can exist, according to the catalogue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Place:
     """Facts about one pool in one region."""
 
     evidence: Evidence | None
-    """Evidence that the region has the size; None where it does not list it."""
+    """Evidence that the region offers the size; None where the region does not list it."""
     zones: tuple[str, ...] | None
     """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
     usd_per_hour: float | None
@@ -38,7 +38,7 @@ def pool_places(settings: Settings) -> dict[str, dict[str, Place]]:
 
 
 def place(pool: NodePool, region: str) -> Place:
-    """One pool, as it is set, in one region of the catalogue."""
+    """Facts about a pool, with its settings, in a region of the catalogue."""
     listing = regions()[region].sizes.get(pool.sku)
     row = price(pool.sku, region)
     gpu = pool if isinstance(pool, Pool) else None

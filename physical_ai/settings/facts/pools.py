@@ -1,6 +1,7 @@
 """Facts that follow from a pool's settings: labels, taints, tolerations, driver profile. Pure functions.
 
-Everything that has to agree about a pool (node pool, tolerations of every DaemonSet, platforms, checks) reads it here.
+All code that has to agree about a pool (node pool, tolerations of every DaemonSet, platforms, checks) uses these
+facts.
 """
 
 from __future__ import annotations
@@ -20,31 +21,39 @@ from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
 
 GPU_TAINT_KEY = NVIDIA.resource
-"""Key of the taint on pools of NVIDIA's GPUs. Of any pool: `gpu_taint`."""
+"""Key of the taint on pools with NVIDIA GPUs; `gpu_taint` returns the taint of any pool."""
 
 GPU_TAINT = f"{GPU_TAINT_KEY}=present:NoSchedule"
-"""Taint with a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
-untainted and scale up for CPU pods (kubernetes/autoscaler, cloudprovider/azure/azure_template.go)."""
+"""Taint of pools with NVIDIA GPUs.
+
+It has a value because the autoscaler's Azure template drops a taint without a value: a pool without nodes would look
+untainted and scale up for CPU Pods (kubernetes/autoscaler, cloudprovider/azure/azure_template.go).
+"""
 
 NOT_ACCEPTED_TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/physical-ai-not-accepted=present:NoSchedule"
-"""Taint of GPU nodes that have not passed acceptance, with `health.admit: accepted`. It is not one of the pool's
-taints, which only the API of AKS can take from a node. The prefix says that it is going to disappear: the autoscaler
-takes the node for one that is still starting, and adds none beside it for Pods that wait (kubernetes/autoscaler FAQ,
-startup taints)."""
+"""Taint of GPU nodes that have not passed acceptance, with `health.admit: accepted`.
+
+It is not one of the pool's taints, which only the API of AKS can remove from a node. Its prefix says that it will be
+removed: the autoscaler treats the node as one that is still starting, and adds no further node for waiting Pods
+(kubernetes/autoscaler FAQ, startup taints).
+"""
 
 DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
-"""Read by the GPU Operator: `false` keeps its driver off a node, `pre-installed` says the node image brought one."""
+"""Label that the GPU Operator reads: `false` keeps its driver off a node, `pre-installed` means that the node image
+contains one.
+"""
 
 UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
-"""Label without which the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
+"""Label that keeps the GPU Operator's upgrade controller from cordoning fresh nodes whose driver it doesn't own."""
 
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Folders of a driver: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
-hostPaths.driverInstallDir), or on the node itself."""
+"""Folders of the driver: where the operator's driver container mounts it (NVIDIA/gpu-operator values.yaml,
+hostPaths.driverInstallDir), or on the node itself.
+"""
 
 SYSTEM_POOL = "system"
 CPU_POOL = "cpu"
-"""Names of the two node pools every cluster has."""
+"""Name of the cpu pool, which every cluster has."""
 
 SYSTEM_TAINT = "CriticalAddonsOnly=true:NoSchedule"
 
@@ -73,27 +82,34 @@ IMMUTABLE_POOL_PROPERTIES = (
     "vnetSubnetID",
     "workloadRuntime",
 )
-"""AgentPool inputs that ARM refuses to change. The provider replaces on three of them only and would try the others in
-place (pulumi/pulumi-azure-native, forceNew map), so all of them go to `replace_on_changes`."""
+"""Inputs of an AgentPool that ARM refuses to change.
+
+The provider replaces the pool for three of them only, and would try to change the others in place
+(pulumi/pulumi-azure-native, forceNew map), so all of them are in `replace_on_changes`.
+"""
 
 
 @dataclass(frozen=True)
 class DriverFacts:
-    """Labels, root folder and other facts that a driver source decides about its pools."""
+    """Labels, root folder and other facts about a pool that depend on its driver source."""
 
     labels: Mapping[str, str]
-    """Node labels beside DRIVER_LABEL."""
+    """Labels of the nodes besides DRIVER_LABEL."""
     unsigned: str
-    """Reason why Secure Boot keeps the driver from loading."""
+    """Reason why Secure Boot prevents the driver from loading."""
     defaults: Literal["gpuOperator.driver", "gridDriver"] | None
-    """The setting with the defaults of a pool's driver; None: the node image decides, and no driver is built."""
+    """Path of the settings with the defaults of a pool's driver; None where the node image contains the driver, or no
+    driver is built.
+    """
     kind: DriverKind = "datacenter"
     gpu_profile_driver: Literal["Install", "None"] = "None"
-    """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
+    """Value of `gpuProfile.driver`: `Install` if AKS's node image contains the driver, otherwise the text `None`."""
     root: str = HOST_ROOT
-    """Folder of the driver on the nodes: on the host, or in the container that the GPU Operator mounts there."""
+    """Folder of the driver on the nodes: on the host itself, or where the GPU Operator mounts it."""
     vtpm: bool | None = None
-    """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
+    """Value of `enableVTPM`: False where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None for
+    AKS's default.
+    """
 
 
 DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
@@ -125,39 +141,41 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
 
 
 def pool_selector(name: str, pool: NodePool) -> dict[str, str]:
-    """Selector of the nodes of a pool, for Pods and for label selectors.
+    """Labels that select the nodes of a pool, for Pods and for label selectors.
 
-    On an existing cluster the program labels the nodes of a class, with the shorter of the two labels that AKS has:
-    what runs on a pool, workflows included, selects it alike in every cluster.
+    On an existing cluster, the program labels the nodes of a class with the shorter of AKS's two labels, so everything
+    that runs on a pool, workflows included, selects it in the same way in every cluster.
     """
     return {SHORT_POOL_LABEL if pool.node_selector else POOL_LABEL: name}
 
 
 def services_selector(settings: Settings) -> dict[str, str]:
-    """Labels of the nodes of operators, schedulers and services: of the cpu pool."""
+    """Labels that select the nodes for operators, schedulers and services: those of the cpu pool."""
     return pool_selector(CPU_POOL, settings.cpu_pool)
 
 
 def services_placement(settings: Settings) -> dict[str, Any]:
-    """`nodeSelector` of a Pod on the cpu pool, and its `tolerations` where that has taints."""
+    """Placement of a Pod on the cpu pool: `nodeSelector`, and `tolerations` where the pool has taints."""
     tolerated = tolerations_for(settings.cpu_pool.tolerate)
     return {"nodeSelector": services_selector(settings), **({"tolerations": tolerated} if tolerated else {})}
 
 
 def node_pools(settings: Settings) -> dict[str, NodePool]:
-    """Every node pool of a stack by its name: system, which only AKS has, cpu, that of runners, then the GPU pools."""
+    """All node pools of a stack by name: system, which only AKS has, cpu, the runners' pool, and then the GPU
+    pools.
+    """
     return {**shared_subnet_pools(settings), **settings.pools}
 
 
 def shared_subnet_pools(settings: Settings) -> dict[str, NodePool]:
-    """The pools without GPUs by name; on Azure they are in `network.systemSubnet`."""
+    """Pools without GPUs, by name; on Azure, they share `network.systemSubnet`."""
     system = settings.azure_system_pool
     found = {**({SYSTEM_POOL: system} if system is not None else {}), CPU_POOL: settings.cpu_pool}
     return found if settings.runners is None else {**found, RUNNER_POOL: settings.runners.pool}
 
 
 def pool_paths(settings: Settings) -> dict[Path, NodePool]:
-    """Every node pool by the path of its setting."""
+    """All node pools, by the path of their settings."""
     paths: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
     if settings.runners is not None:
         paths["runners", "pool"] = settings.runners.pool
@@ -165,28 +183,28 @@ def pool_paths(settings: Settings) -> dict[Path, NodePool]:
 
 
 def driver_facts(pool: Pool) -> DriverFacts:
-    """Facts that the pool's driver source decides."""
+    """Facts that depend on the pool's driver source."""
     return DRIVER_FACTS[pool.driver.source]
 
 
 def gpu_vendor(pool: NodePool) -> GpuVendor:
-    """Vendor of the pool's GPUs; NVIDIA where its size is unknown, or has none, which rules report."""
+    """Vendor of the pool's GPUs. It is NVIDIA for a size that is unknown or has no GPU, which rules report."""
     size = machines().get(pool.sku)
     return size.gpu.vendor if size is not None and size.gpu is not None else NVIDIA
 
 
 def gpu_resource(pool: NodePool) -> str:
-    """The resource that a Pod requests for a whole GPU of the pool: `nvidia.com/gpu`, `amd.com/gpu`."""
+    """Resource that a Pod requests for a whole GPU of the pool: `nvidia.com/gpu`, `amd.com/gpu`."""
     return gpu_vendor(pool).resource
 
 
 def gpu_taint(pool: NodePool) -> str:
-    """The taint that keeps a GPU pool for Pods that ask for its GPUs."""
+    """Taint that reserves a GPU pool for Pods that request its GPUs."""
     return GPU_TAINT.replace(GPU_TAINT_KEY, gpu_resource(pool), 1)
 
 
 def own_taints(pool: Pool) -> list[str]:
-    """Taints the program gives the pool's nodes, without those the stack adds."""
+    """Taints that the program gives to the pool's nodes, without those that the stack adds."""
     return [gpu_taint(pool), SPOT_TAINT] if pool.is_spot else [gpu_taint(pool)]
 
 
@@ -196,7 +214,7 @@ def node_taints(pool: Pool) -> list[str]:
 
 
 def tolerations(pool: Pool) -> list[dict[str, str]]:
-    """Tolerations that let a pod onto the pool's nodes: one a taint, by key and effect whatever the value."""
+    """Tolerations for a Pod on the pool's nodes: one for each taint, by key and effect, whatever the value."""
     return tolerations_for([*node_taints(pool), *pool.tolerate])
 
 
@@ -208,7 +226,7 @@ def tolerations_for(taints: Iterable[str]) -> list[dict[str, str]]:
 
 
 def gpus_per_node(pool: NodePool) -> int:
-    """GPUs (`gpu_resource`) on one node of the pool; 0 for a size without."""
+    """Number of GPUs (`gpu_resource`) on one node of the pool; 0 for a size without GPUs."""
     gpu = machine(pool.sku).gpu
     return gpu.count if gpu else 0
 
@@ -219,7 +237,10 @@ def sends_upgrade_settings(pool: NodePool) -> bool:
 
 
 def surge_nodes(pool: NodePool) -> int:
-    """Nodes an upgrade adds at most; each needs an address and quota. A percentage, of the most nodes, rounds up."""
+    """Largest number of nodes that an upgrade adds; each needs an address and quota.
+
+    A percentage is of the pool's largest size, rounded up.
+    """
     if not sends_upgrade_settings(pool):
         return 0
     surge = pool.upgrade.max_surge

@@ -1,5 +1,6 @@
-"""Subnets and addresses of a stack's network besides the subnets of nodes, in the modes hybrid and private. Pure
-functions.
+"""Subnets and addresses of a stack's network, other than the nodes' subnets, in the modes hybrid and private.
+
+Pure functions.
 """
 
 from __future__ import annotations
@@ -20,9 +21,14 @@ from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.tree import Settings
 
 ENDPOINTS, API_SERVER, RESOLVER, GATEWAY = "private-endpoints", "api-server", "dns-resolver", "gateway"
-"""Keys of the subnets. Names of pools have no hyphen, and the gateway's subnet has a name of its own."""
+"""Keys of the subnets.
+
+They cannot collide with names of pools, which have no hyphen; Azure names the gateway's subnet itself.
+"""
 MOST_SUBZONE = 32
-"""Characters of the label that a cluster's subdomain of the API server's zone may have (AKS docs, private-clusters)."""
+"""Most characters of the first label of a cluster's subdomain in the API server's zone (AKS docs,
+private-clusters).
+"""
 PRIVATE: Path = ("network", "private")
 
 IMMUTABLE_CLUSTER_PROPERTIES = (
@@ -31,30 +37,33 @@ IMMUTABLE_CLUSTER_PROPERTIES = (
     "apiServerAccessProfile.privateDNSZone",
     "apiServerAccessProfile.subnetId",
 )
-"""Properties of a cluster that AKS fixes at creation, and that the provider would try to update in place, so that they
-go to `replace_on_changes`. AKS accepts some of these changes on clusters with API server VNet integration (AKS docs,
-private-clusters, update DNS; api-server-vnet-integration, existing clusters); a replacement is what always works."""
+"""Properties of a cluster that AKS fixes at creation.
+
+The provider would try to change them in place, so they are in `replace_on_changes`. AKS accepts some of these changes
+on clusters with API server VNet integration (AKS docs, private-clusters, update DNS; api-server-vnet-integration,
+existing clusters), but a replacement always works.
+"""
 
 
 @dataclass(frozen=True)
 class ServiceSubnet:
-    """A subnet that holds no nodes."""
+    """A subnet without nodes."""
 
     key: str
     path: Path
-    """Path of its setting."""
+    """Path of the subnet's setting."""
     name: str
-    """Name in Azure."""
+    """Name of the subnet in Azure."""
     cidr: IPv4Network
     largest_prefix: int
     """Prefix length of the smallest subnet that Azure accepts."""
     delegation: str | None = None
-    """Service that owns the subnet."""
+    """Azure service to which the subnet is delegated."""
     has_security_group: bool = True
 
 
 def private_network(settings: Settings) -> PrivateNetwork | None:
-    """The settings in effect: None in the mode public, whatever is written."""
+    """Settings of the private network that are in effect; None in the mode public, even if such settings exist."""
     return settings.private if private_endpoints(settings) else None
 
 
@@ -74,23 +83,24 @@ def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
         found.append(ServiceSubnet(RESOLVER, path, name, cidr, 28, RESOLVER_DELEGATION))
     if given.vpn is not None:
         path = (*PRIVATE, "vpn", "gatewaySubnet")
-        # It has no security group, which can cut the gateway off (Azure docs, vpn-gateway-about-vpn-gateway-settings).
+        # It has no security group, which could cut the gateway off (Azure docs,
+        # vpn-gateway-about-vpn-gateway-settings).
         found.append(ServiceSubnet(GATEWAY, path, GATEWAY_SUBNET, given.vpn.gateway_subnet, 27, None, False))
     return tuple(found)
 
 
 def resolver_address(private: PrivateNetwork) -> str | None:
-    """Address of the resolver's inbound endpoint: the first that Azure leaves free in its subnet.
+    """Address of the resolver's inbound endpoint: the first one in its subnet that Azure does not reserve.
 
-    It is static, so that the network can name it as its DNS server before the resolver exists in it.
+    It is static, so that the network can have it as its DNS server before the resolver exists.
     """
     return str(private.resolver.subnet[4]) if private.resolver is not None else None
 
 
 def dns_servers(settings: Settings) -> tuple[str, ...]:
-    """DNS servers of the network: the hub's, or the resolver where VPN clients need one; empty for Azure's own.
+    """DNS servers of the network: the hub's, or the resolver if VPN clients need it; empty for Azure's own.
 
-    A VPN gateway hands them to its clients, which cannot reach Azure's own resolver.
+    A VPN gateway passes them on to its clients, which cannot reach Azure's own resolver.
     """
     given = private_network(settings)
     if given is None:
@@ -107,9 +117,9 @@ def has_way_in(private: PrivateNetwork) -> bool:
 
 
 def own_api_zone(settings: Settings) -> str | None:
-    """Name of the stack's own zone for its API server; None where AKS creates one, or none is used.
+    """Name of the API server's zone that the stack creates; None where AKS creates the zone, or none is used.
 
-    A subdomain for each stack: a hub can be linked to one zone of a name only.
+    It is a subdomain for each stack, since a hub can only be linked to one zone of a name.
     """
     given = private_network(settings)
     if given is None or not private_api_server(settings) or given.api_server.dns_zone != "stack":
@@ -119,7 +129,7 @@ def own_api_zone(settings: Settings) -> str | None:
 
 
 def existing_api_zone(settings: Settings) -> str | None:
-    """Id of a zone for the API server that the stack did not create; None where there is none of them."""
+    """Id of an existing zone for the API server; None where the stack or AKS creates the zone, or none is used."""
     given = private_network(settings)
     if given is None or not private_api_server(settings) or "/" not in given.api_server.dns_zone:
         return None
@@ -127,30 +137,30 @@ def existing_api_zone(settings: Settings) -> str | None:
 
 
 def assigns_zone_role(settings: Settings) -> bool:
-    """True where the deployment gives the cluster's identity its role on the API server's zone."""
+    """True where the deployment assigns the cluster's identity its role on the API server's zone."""
     given = private_network(settings)
     return given is not None and (existing_api_zone(settings) is None or given.api_server.zone_role == "assign")
 
 
 def is_integrated(settings: Settings) -> bool:
-    """True where the API server has addresses in the network itself."""
+    """True where the API server has addresses in the virtual network itself."""
     given = private_network(settings)
     return given is not None and private_api_server(settings) and given.api_server.form == "vnetIntegration"
 
 
 def uses_firewall(settings: Settings) -> bool:
-    """True where nodes leave through a firewall, and the stack has no NAT gateways."""
+    """True where nodes reach the internet through a firewall, so that the stack has no NAT gateways."""
     given = private_network(settings)
     return given is not None and given.firewall is not None
 
 
 def linked_to_hub(settings: Settings) -> bool:
-    """True where the stack's zones are linked to the hub, whose DNS servers answer for them."""
+    """True where the stack's zones are linked to the hub's network, whose DNS servers answer for them."""
     given = private_network(settings)
     return given is not None and given.hub is not None and bool(given.hub.dns_servers)
 
 
 def existing_zones(settings: Settings) -> str | None:
-    """Id of the resource group that has the zones of data services already."""
+    """Id of the resource group with existing zones of data services; None where there are none."""
     given = private_network(settings)
     return given.hub.dns_zones if given is not None and given.hub is not None else None

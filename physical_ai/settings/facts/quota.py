@@ -1,4 +1,4 @@
-"""Quota that a stack needs in its region, in vCPU, including the surge of upgrades. Pure."""
+"""Quota in vCPUs that a stack needs in its region, including the surge of upgrades. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from physical_ai.settings.models.tree import Settings
 
 TOTAL = "cores"
 LOW_PRIORITY = "lowPriorityCores"
-"""Names of two usages of Microsoft.Compute: all on-demand vCPU of a region, and all its Spot vCPU."""
+"""Names of two usages of Microsoft.Compute: all on-demand vCPUs of a region, and all its Spot vCPUs."""
 
 
 @dataclass(frozen=True)
 class QuotaNeed:
-    """Amount of one usage of Microsoft.Compute that a stack requires."""
+    """Amount of one usage of Microsoft.Compute that a stack needs."""
 
     usage: str
     """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""
     initial: int
-    """vCPU of the nodes the stack is created with."""
+    """vCPUs of the nodes with which the stack is created."""
     maximum: int
-    """vCPU of all possible nodes, including the surge of an upgrade."""
+    """vCPUs of the largest number of nodes, including the surge of an upgrade."""
     pools: tuple[str, ...]
     sizes: tuple[str, ...] = field(default=(), compare=False)
-    """VM sizes of these pools."""
+    """VM sizes of the pools that count toward the usage."""
 
 
 def quota_needs(settings: Settings) -> list[QuotaNeed]:
-    """Every usage that the stack's nodes count toward, `cores` and `lowPriorityCores` first.
+    """All usages that the stack's nodes count toward, `cores` and `lowPriorityCores` first.
 
     On-demand nodes count toward their family and the region's total, Spot nodes toward the region's Spot total (AKS
     docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).

@@ -1,4 +1,4 @@
-"""The secrets that a stack must have, and the settings that name them. Pure functions."""
+"""Secrets that a stack must have, and the settings that name them. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MONITORING: Path = ("monitoring",)
 
 
 def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
-    """Each setting that needs a secret, and the secret's name."""
+    """Settings that need a secret, each with the secret's name."""
     monitoring = settings.monitoring
     return [
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
@@ -24,7 +24,7 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
 
 
 def alert_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
-    """Secrets of the receivers of alerts."""
+    """Settings about receivers of alerts that need a secret, each with the secret's name."""
     for name, receiver in monitoring.receivers.items():
         if receiver.webhook_secret is not None:
             yield (*_MONITORING, "receivers", name, "webhookSecret"), receiver.webhook_secret

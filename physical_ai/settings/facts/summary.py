@@ -1,4 +1,4 @@
-"""The stack outputs that describe its pools and OSMO. Pure functions."""
+"""Stack outputs that describe the stack's pools and OSMO. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from physical_ai.settings.models.tree import Settings
 
 
 def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
-    """A GPU pool for readers of the stack's outputs. Counts are those requested, not those that exist."""
+    """Description of a GPU pool for the stack's outputs. Its counts are requested ones, not those of existing
+    nodes.
+    """
     pool = settings.pools[name]
     version, rdma = gpu.driver_version(settings, pool), rdma_resources(settings, pool)
     return {
         "size": pool.sku,
         "driverSource": pool.driver.source.value,
-        # Absent if the node image determines it.
+        # Absent where the node image decides on the version.
         **({"driverVersion": version} if version is not None else {}),
         "gpuDriver": driver_facts(pool).gpu_profile_driver,
         "priority": pool.priority.value,
@@ -30,7 +32,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "resources": gpu.offered(settings, pool),
         # Absent without InfiniBand.
         **({"fabric": rdma} if rdma else {}),
-        # Absent where Kubernetes schedules the pool's work.
+        # Absent where Kubernetes itself schedules the pool's work.
         **({"scheduler": SLURM} if is_slurms(settings, name) else {}),
         "nodes": pool.scale.model_dump(exclude_none=True),
         "labels": pool_labels(name, pool),
@@ -39,7 +41,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def osmo_summary(settings: Settings) -> dict[str, Any]:
-    """OSMO's mode, its queues, and the node pool behind each platform."""
+    """Description of OSMO for the stack's outputs: its mode, its queues, and the node pool of each platform."""
     url = control_plane_url(settings) if settings.osmo.installs_service else None
     return {
         "mode": settings.osmo.mode,

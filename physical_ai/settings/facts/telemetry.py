@@ -1,4 +1,4 @@
-"""Facts about a stack for telemetry: its pools as nodes and series show them, and the counters."""
+"""Facts about a stack for telemetry: its pools, as nodes and series show them, and the exporter's counters."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for,
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
 METRIC_LABELS = f"nodes=[{','.join(EXPORTED)}],pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
-"""Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
+"""Labels of nodes and Pods that kube-state-metrics exports, in the form of AKS's setting."""
 
 
 def rule_parameters(settings: Settings) -> Parameters:
-    """Values for the rules of a stack, whether anything evaluates them or not."""
+    """Values for the rules of a stack, whether or not anything evaluates the rules."""
     monitoring, exporter = settings.monitoring, exporter_of(settings.gpu_operator.version)
     return Parameters(
         pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
         exporter=exporter,
         counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
-        # AKS sets the label; on an existing cluster the program does, where names of nodes follow no rule.
+        # AKS sets this label; on an existing cluster, where node names follow no rule, the program sets it.
         pool_label=SHORT_POOL_LABEL,
         operator_namespace=gpu_facts.OPERATOR_NAMESPACE,
         osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
@@ -52,21 +52,21 @@ def rule_parameters(settings: Settings) -> Parameters:
 
 
 def shares_of(pool: Pool) -> int:
-    """Pods that can share a GPU of the pool, or an instance of one; 1 without sharing."""
+    """Number of Pods that can share a GPU of the pool, or a MIG instance; 1 without sharing."""
     shared = pool.sharing.time_slicing or pool.sharing.mps
     return shared.replicas if shared is not None else 1
 
 
 def has_series_for_each_pod(settings: Settings) -> bool:
-    """True where the DCGM exporter should have series for each Pod that shares a GPU: any pool shares, and the exporter
-    can.
+    """True where the DCGM exporter should have separate series for each Pod that shares a GPU: some pool shares GPUs,
+    and the exporter supports it.
     """
     shares = any(shares_of(pool) > 1 for pool in settings.pools.values() if gpu_facts.knows_gpu(pool))
     return settings.monitoring.is_measured and shares and names_each_pod(exporter_of(settings.gpu_operator.version))
 
 
 def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
-    """Series of GPUs that one node of each pool costs; none where nothing collects them."""
+    """Number of GPU series for one node of each pool; empty where nothing collects metrics."""
     if not settings.monitoring.is_measured:
         return {}
     exporter = exporter_of(settings.gpu_operator.version)
@@ -78,7 +78,7 @@ def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
 
 
 def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
-    """The list price of a node, divided by the number of its GPU resources. None without a price."""
+    """List price of a node per hour in USD, divided by the number of its GPU resources; None without a price."""
     listed = price(pool.sku, settings.region)
     if listed is None:
         return None
@@ -86,7 +86,7 @@ def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
 
 
 def has_nvlink_switches(pool: Pool) -> bool:
-    """True where the GPUs are on a board with NVLink switches, on which every link should be up."""
+    """True where the GPUs are on a board with NVLink switches, on which all links should be up."""
     gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.pci in dcgm_health().switched
 
@@ -95,7 +95,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
     gpus, mig = gpus_per_node(pool), pool.sharing.mig
     return PoolFacts(
         name=name,
-        # Devices for claims are not among the resources of nodes that kube-state-metrics reports.
+        # Devices for claims are not among the node resources that kube-state-metrics reports.
         resources={} if pool.uses_claims else gpu_facts.offered(settings, pool),
         gpus=gpus,
         most=pool.scale.most,
@@ -106,7 +106,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         grid=pool.driver.is_grid,
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
         shares=shares_of(pool),
-        # This program configures no RDMA for AMD's GPUs.
+        # The program configures no RDMA for AMD GPUs.
         nvlink=has_nvlink_switches(pool),
         infiniband=has_infiniband(pool) and gpu_vendor(pool) is not AMD,
         claims=pool.uses_claims,

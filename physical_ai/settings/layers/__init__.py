@@ -1,1 +1,1 @@
-"""The files that a stack is made of, and how they are laid over each other."""
+"""The files of a stack, and how they are merged."""

@@ -1,4 +1,4 @@
-"""Values of charts in the place of settings: in which file of values they belong.
+"""Chart values that were written among the settings: the values file in which they belong.
 
 >>> file_of(("gpuOperator", "nfd"))
 'values/gpu-operator/values.yaml'
@@ -36,12 +36,17 @@ _PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
     ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
 }
-"""Charts that a section of the settings is about, by section: name, folder or file below `values/`, and a section of
-its values. The files of a part are in the part's folder."""
+"""Charts by the section of settings about them.
+
+Each chart has its name, its folder or file below `values/`, and a section of its values. The files of a part are in
+the part's folder.
+"""
 
 
 def file_of(path: Path) -> str | None:
-    """The file for a value of a chart that stands at a path of the settings; None where it is none."""
+    """Values file for a chart value that was written at this path of the settings; None where it is not a chart
+    value.
+    """
     section, key = tuple(map(str, path[:-1])), str(path[-1])
     if len(section) == 2 and section[0] == "pools" and key == "devicePlugin":
         return f"values/{GPU_OPERATOR}/pools/{section[1]}.yaml"
@@ -59,7 +64,7 @@ def _file(chart: str, below: str) -> str:
 
 
 def _sections(chart: str) -> set[str]:
-    """The keys of a chart, and every section that they are in."""
+    """Keys of a chart's values, and all sections that contain them."""
     known: set[str] = set()
     for name, version in pinned_charts():
         if name == chart:

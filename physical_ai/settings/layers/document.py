@@ -1,8 +1,8 @@
-"""Reads one YAML file into plain data, remembering the line of every value.
+"""Reading of a YAML file into plain data, with the line of every value.
 
-The types are JSON's, by YAML 1.2's core rules, which the Pulumi CLI follows too: `yes` is a string, `12:30` is not a
-number, a date is a string. Syntax that other parsers may read differently is rejected: duplicate keys, anchors,
-merge keys and tags.
+Types are JSON's, by the core rules of YAML 1.2, which the Pulumi CLI follows too: `yes` is a string, `12:30` is not a
+number, a date is a string. Syntax that other parsers may read differently is rejected: duplicate keys, anchors, merge
+keys and tags.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TAGS: Mapping[type[yaml.Node], frozenset[str]] = {
     yaml.MappingNode: frozenset({f"{_CORE}map"}),
     yaml.SequenceNode: frozenset({f"{_CORE}seq"}),
 }
-"""Tags that nodes have without one written out, and those that change nothing."""
+"""Tags by kind of node that YAML gives to nodes without a written tag, or that change nothing."""
 _PLAIN = "Write a plain value."
 _DEEPEST = 32
 _LONGEST_NUMBER = 300
@@ -43,7 +43,7 @@ _LONGEST_NUMBER = 300
 
 @dataclass
 class Document:
-    """A file's data and the lines it came from; `faults` says what in it can't be read."""
+    """Data of a file, and the line of each value; `faults` are the parts that can't be read."""
 
     label: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -56,18 +56,18 @@ class Document:
 
 
 def nearest_line(lines: Mapping[Path, int], path: Path) -> int | None:
-    """The line of a path, or of the nearest section around it; None where none is known."""
+    """Line of a path, or of the nearest section around it; None where none is known."""
     return next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
 
 
 def read_document(text: str, label: str) -> Document:
-    """The mapping that a YAML text holds; an empty text is an empty mapping."""
+    """Document with the mapping in a YAML text; an empty text is an empty mapping."""
     read = _read(text, label)
     return Document(label, _copy(read.data), dict(read.lines), list(read.faults))
 
 
 def _copy(value: Any) -> Any:
-    """A copy of a value from `_Reader`, which its user may change."""
+    """Copy of a value from `_Reader`, so that callers may change it."""
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in cast("dict[str, Any]", value).items()}
     return [_copy(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
@@ -75,7 +75,7 @@ def _copy(value: Any) -> Any:
 
 @lru_cache(256)
 def _read(text: str, label: str) -> Document:
-    """A command over all stacks reads their common layers and values once."""
+    """Document of a text, read once: a command over all stacks reads their common layers and values only once."""
     document = Document(label)
     try:
         node = documents.compose(text)
@@ -104,7 +104,7 @@ def _read(text: str, label: str) -> Document:
 
 
 def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
-    """A decoded value as JSON-like data; what has no JSON form becomes a fault."""
+    """Decoded value as JSON-like data; a part without a JSON form becomes a fault."""
     if len(path) > _DEEPEST:
         faults.append(fault(label, show(path), "This is nested too deeply.", "No setting is nested that deeply."))
     elif isinstance(value, Mapping):
@@ -131,7 +131,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 class _Reader:
-    """Turns composed nodes into data."""
+    """Converter of composed YAML nodes to data."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -202,7 +202,7 @@ class _Reader:
 
 
 def _core(text: str) -> Any:
-    """A plain scalar by YAML 1.2's core schema, less octal, hexadecimal, infinity and not-a-number."""
+    """Value of a plain scalar by YAML 1.2's core schema, without octal, hexadecimal, infinity and not-a-number."""
     if text in _NULL:
         return None
     if text in _BOOL:
@@ -217,7 +217,7 @@ def _core(text: str) -> Any:
 
 
 def _is_text(text: str) -> bool:
-    """False for lone surrogates, which no file and no API can carry."""
+    """True for a text without lone surrogates, which no file and no API can contain."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -226,7 +226,7 @@ def _invalid_key(label: str, place: str, key: str, faults: list[Fault], line: in
 
 
 def _hint(text: str, line: int | None) -> str | None:
-    """The usual cause of a syntax error, when the line shows it."""
+    """Usual cause of a syntax error, if the line shows it; None otherwise."""
     lines = text.splitlines()
     near = lines[line - 1] if line and line <= len(lines) else ""
     if "\t" in near:

@@ -1,6 +1,7 @@
-"""Keys of node pools that other tools have (AKS, Terraform, Bicep): what serves here, or that nothing does.
+"""Keys of node pools in other tools (AKS, Terraform, Bicep), each with what to write here, or that nothing
+corresponds.
 
-A name that is merely alike misleads: `tags` is no misspelt `taints`.
+Suggesting the most similar name would mislead: `tags` is not a misspelling of `taints`.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from physical_ai.settings.layers.paths import Path
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A key of other tools."""
+    """A key that other tools have, and this project does not."""
 
     names: tuple[str, ...]
-    """Names without case, `-` and `_`, as people may write them anywhere."""
+    """Spellings of the key, in lower case and without `-` and `_`, since people write them in different ways."""
     advice: str
     instead: str | None = None
-    """The field of a pool that serves it."""
+    """Field of a pool that has the same purpose; None where there is none."""
 
 
 OF_POOL = 3
-"""Steps of the path of a pool's own key."""
+"""Number of steps in the path of a pool's own key."""
 _NOT = "It is not supported"
 KEYS = (
     Elsewhere(
@@ -94,13 +95,13 @@ _BELOW = {
     ("osdisk", "osdisksizegb"): "Write sizeGb.",
     ("osdisk", "osdisktype"): "Write type.",
 }
-"""Advice by the key of a pool and the name below it."""
+"""Advice by the key of a pool and a key below it."""
 
 
 def advice(path: Path) -> str | None:
     """Advice for a key of other tools in a pool, `pools.NAME.KEY`; None for any other key.
 
-    Further down, the same name means something else.
+    Further down in a pool, the same key means something else.
     """
     own = [str(each).lower().replace("-", "").replace("_", "") for each in path[OF_POOL - 1 :]]
     if len(own) == 1 and own[0] in _BY_NAME:

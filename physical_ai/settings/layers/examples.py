@@ -1,4 +1,4 @@
-"""Examples of the values of a setting, for messages: from the models' own keys and types."""
+"""Example values of settings for messages, derived from the models' keys and types."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _BY_KEY: Mapping[str, Any] = {
     "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-NVL"},
     "context": "lab",
 }
-"""Examples by key, where a type is too general."""
+"""Examples by key, for keys whose type says too little."""
 _BY_TYPE: Mapping[Any, Any] = {bool: True, int: 1, float: 1.5, IPv4Network: "10.40.4.0/24", IPv4Address: "10.41.0.10"}
 
 
 def example(path: Path) -> Any:
-    """A value that the place takes; None where no example helps."""
+    """Example value for a path; None where no example helps."""
     shape = shape_at(path)
     return None if shape is None else _of(shape, path)
 
 
 def written(value: Any) -> str:
-    """A value as YAML has it on one line."""
+    """A value as one line of YAML."""
     if is_map(value) or (is_list(value) and any(is_map(item) for item in value)):
         return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1000, allow_unicode=True).strip()
     if isinstance(value, str) and not re.fullmatch(r"[-+.\d]+|true|false|null|yes|no", value):
@@ -47,7 +47,9 @@ def written(value: Any) -> str:
 
 
 def in_map(value: Any, path: Path) -> Any:
-    """A map for a place that has a single value: the value under the key that takes it, or what the map needs."""
+    """Map for a path where a single value was written: the value under the key that it fits, or an example of the
+    map.
+    """
     shape = shape_at(path)
     if shape is None or shape.kind != "model":
         return {"name": _in_item(value, shape.item if shape is not None else None, (*path, "name"))}
@@ -67,7 +69,7 @@ def _in_item(value: Any, item: Shape | None, path: Path) -> Any:
 
 
 def in_list(value: Any, path: Path) -> list[Any]:
-    """A list for a place that has a single value. A text with commas becomes several items."""
+    """List for a path where a single value was written. A text with commas becomes several items."""
     shape = shape_at(path)
     item = shape.item if shape is not None else None
     if item is None or item.kind != "value":
@@ -80,7 +82,7 @@ def in_list(value: Any, path: Path) -> list[Any]:
 
 
 def choices(shape: Shape) -> list[str]:
-    """Values of a setting with a choice of texts; empty for any other."""
+    """Values of a setting that is a choice of texts; empty for any other setting."""
     if typing.get_origin(shape.type) is Literal:
         return [each for each in typing.get_args(shape.type) if isinstance(each, str)]
     if isinstance(shape.type, type) and issubclass(shape.type, StrEnum):

@@ -1,4 +1,4 @@
-"""Lays files over each other: maps are merged key by key, lists and values replaced, null removes."""
+"""Merging of layers: maps are merged key by key, lists and values are replaced, null removes a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.layers.shape import FROM_STACK_NAME, shape_at
 
 ALIKE = 0.65
-"""Least likeness of a misspelt key: tags and taints have 0.6, kubelet and subnet 0.62."""
+"""Least similarity of a key and its misspelling: tags and taints have 0.6, kubelet and subnet 0.62."""
 POOLS = ("pools", "cpuPool", "systemPool")
 """Sections with node pools."""
 STACK_FILE_PREFIX = "physical-ai:"
@@ -27,7 +27,7 @@ STACK_FILE_PREFIX = "physical-ai:"
 
 @dataclass(frozen=True)
 class Layer:
-    """One file's share of the settings."""
+    """Settings from one file."""
 
     label: str
     """Name of the file in messages."""
@@ -37,22 +37,22 @@ class Layer:
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
-        """A fault about the value at `path` in this file."""
+        """A fault about the value at `path` in this layer's file."""
         where = f"{self.prefix}{show(path)}"
         return fault(self.label, where, problem, fix, severity=severity, line=nearest_line(self.lines, path))
 
 
 @dataclass
 class Merged:
-    """The layers' sum, and for every place in it the layer that spoke last."""
+    """Result of merging the layers and, for every path, the layer that set it last."""
 
     layers: Sequence[Layer]
     """Merged layers, lowest first."""
     last: Layer
-    """The stack file's layer: where something is missing altogether, it is the place to write it."""
+    """Layer of the stack file, in which a value that is missing everywhere should be written."""
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     sources: dict[Path, Layer] = field(default_factory=dict[Path, Layer])
-    """The layer that set each place, or removed it; a map's is the last layer that set anything in it."""
+    """Layer that set or removed the value at each path; for a map, the last layer that set anything in it."""
     faults: list[Fault] = field(default_factory=list[Fault])
 
     def source(self, path: Path) -> Layer:
@@ -63,14 +63,14 @@ class Merged:
         return self.last
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
-        """A fault at `path`, in the layer to blame for it."""
+        """A fault at `path`, attributed to the layer that set the value."""
         return self.source(path).fault(path, problem, fix, severity=severity)
 
     def missing(self, path: Path, problem: str, fix: str | None) -> Fault:
-        """A fault about something that no layer sets.
+        """A fault about a value that no layer sets.
 
-        A missing value of a pool or a section belongs in the stack file (or in the layer that adds the pool);
-        a missing nested value in the file that sets its parent; one that a null removed, in that file.
+        A missing value of a pool or a section belongs in the stack file (or in the layer that adds the pool), a
+        missing nested value in the file that sets its parent, and a value that null removed in the file with the null.
         """
         source = self.source(path)
         is_deep = len(path) > (3 if path[0] == "pools" else 2)
@@ -79,16 +79,18 @@ class Merged:
         return self.last.fault(path, problem, fix)
 
     def rank(self, layer: Layer) -> int:
-        """The position of a layer, from the lowest."""
+        """Position of a layer, counted from the lowest."""
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:
-        """The path, of settings that exclude each other, that the uppermost layer sets: it was changed last."""
+        """Path, among settings that exclude each other, that the uppermost layer sets, since that one was changed
+        last.
+        """
         return max((path, *others), key=lambda place: self.rank(self.source(place)))
 
 
 def merge(layers: Sequence[Layer], last: Layer) -> Merged:
-    """The sum of the layers, lowest first; `last` is the stack file's layer."""
+    """Merges the layers, lowest first; `last` is the stack file's layer."""
     merged = Merged(layers, last)
     for layer in layers:
         _lay(merged, layer, merged.data, layer.data, ())
@@ -113,7 +115,9 @@ def _lay(merged: Merged, layer: Layer, target: dict[str, Any], source: Mapping[s
 
 
 def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) -> None:
-    """Takes out what lower layers set. A null in the wrong place would go unnoticed, so it is checked here."""
+    """Removes what lower layers set at a path. A null for an unknown key would have no effect, so it is reported
+    here.
+    """
     key = str(path[-1])
     parent = shape_at(path[:-1])
     if parent is not None and parent.kind == "model" and key not in parent.fields:
@@ -129,7 +133,7 @@ def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) ->
 
 
 def unknown_key(path: Path) -> tuple[str, str | None]:
-    """Problem with a key that no setting has, and the nearest name of a setting."""
+    """Problem of a key that is not a setting, and the nearest setting's name or other advice."""
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
         return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."

@@ -1,4 +1,4 @@
-"""Stack names: `<environment>-<region>`, and the files that go with one."""
+"""Stack names `<environment>-<region>`, and the files that belong to a stack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACE = "(stack name)"
 
 @dataclass(frozen=True)
 class StackName:
-    """A stack's name, taken apart.
+    """Parts of a stack's name.
 
     >>> StackName.parse("prod-swedencentral").region
     'swedencentral'
@@ -30,10 +30,12 @@ class StackName:
 
     @staticmethod
     def parse(text: str, advice: str | None = None) -> StackName:
-        """Takes a name apart. Raises SettingsError where environment or region is missing; neither is looked up.
+        """Splits a name into its parts.
+
+        Raises SettingsError where environment or region is missing; it does not check that they exist.
 
         Args:
-            advice: what to write instead of a wrong name; the existing stacks if omitted.
+            advice: Text on what to write instead of a wrong name; the existing stacks if omitted.
         """
         match = _NAME.fullmatch(text)
         if match is None:
@@ -51,7 +53,7 @@ def existing(root: FilePath = STACKS) -> list[str]:
 
 
 def stacks_like(text: str, root: FilePath = STACKS) -> str:
-    """The existing stacks that a name can mean: the nearest, those of an environment or a region, or all."""
+    """Text with the existing stacks that a name may mean: the nearest, those of an environment or a region, or all."""
     known = existing(root)
     of_part = [name for name in known if text and (name.startswith(f"{text}-") or name.endswith(f"-{text}"))]
     near = None if of_part else nearest(text, known)
@@ -65,18 +67,18 @@ def stack_label(stack: str, root: FilePath = STACKS) -> str:
 
 
 def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """The files that the name of a stack on Azure puts below its own, lowest first, by how messages call them."""
+    """Layers below the file of a stack on Azure, lowest first, by their name in messages."""
     parts = (f"env/{name.environment}", f"region/{name.region}")
     return {**target_layer("azure", root), **dict(_layer(part, root) for part in parts)}
 
 
 def target_layer(kind: str, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """The layers of every stack, and of every one with a kind of target."""
+    """Layers below every stack with this kind of target: the base layer and the target's layer."""
     return dict(_layer(part, root) for part in ("base", f"target/{kind}"))
 
 
 def profiles(root: FilePath = STACKS) -> list[str]:
-    """Names of the profiles that a stack can choose, sorted."""
+    """Names of the profiles that a stack may choose, sorted."""
     return sorted(file.stem for file in (root / "layers" / "profile").glob("*.yaml"))
 
 
@@ -90,7 +92,7 @@ def _layer(part: str, root: FilePath) -> tuple[str, FilePath]:
 
 
 def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
-    """Faults of a well-formed name: an environment or a region that has no description."""
+    """Faults of a well-formed name whose environment or region has no layer."""
     file, faults = stack_label(str(name), root), list[Fault]()
     environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
     if name.environment not in environments:

@@ -1,4 +1,4 @@
-"""Overlays of the command line on a stack: files given with `-f`, and `--set path=value`."""
+"""Overlays of the command line over a stack: files given with `-f`, and `--set path=value`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Overlay:
 
     @staticmethod
     def assign(assignments: Sequence[str]) -> Overlay:
-        """One overlay from `path=value` texts; the value is YAML. A later one wins. Raises SettingsError."""
+        """A single overlay from `path=value` texts, in which values are YAML.
+
+        A later text overrides an earlier one. Raises SettingsError.
+        """
         data: dict[str, Any] = {}
         faults: list[Fault] = []
         for assignment in assignments:
@@ -50,7 +53,7 @@ class Overlay:
 
 
 def read_file(file: FilePath, label: str) -> Document:
-    """A file as a document; one that is missing or can't be used is a fault in it."""
+    """Document of a file; a missing or unusable file becomes a fault in it."""
     fix: str | None = None
     try:
         return read_document(files.read_text(file), label)
@@ -65,7 +68,7 @@ def read_file(file: FilePath, label: str) -> Document:
 
 
 def _elsewhere(file: FilePath, label: str) -> str:
-    """Note on a missing file: its complete path, where the label is shorter, or a file with a similar name."""
+    """Note about a missing file: its full path if the label is shorter, or a file with a similar name."""
     if str(file) != label:
         return f"Path: {file}."
     beside = {str(each): each.name for each in file.parent.glob("*.y*ml")}
@@ -98,21 +101,21 @@ def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
             inner = holder[step] = dict[str, Any]()
         holder = inner
     value, shape = document.data.get("value"), shape_at(path)
-    # `--set cluster.kubernetesVersion=1.36` means the text: the shell has already removed the quotes.
+    # `--set cluster.kubernetesVersion=1.36` means a text: the shell has already removed quotes.
     takes_text = shape is not None and shape.type is str and isinstance(value, (bool, int, float))
     holder[last] = value_text.strip() if takes_text else value
     return []
 
 
 def _like(path: Path) -> str:
-    """An assignment to a path, as a shell takes it."""
+    """Example of an assignment to a path, quoted for a shell."""
     value = example(path)
     text = written("…" if value is None else value)
     return f"--set {shlex.quote(f'{show(path)}={text}')}"
 
 
 def _halves(assignment: str) -> tuple[str, str, str]:
-    """Path, equals sign and value; an equals sign inside a quoted key is part of the path."""
+    """Path, equals sign and value of an assignment; an equals sign in a quoted key belongs to the path."""
     quoted = False
     for index, character in enumerate(assignment):
         if character == '"' and assignment[index - 1] != "\\":

@@ -1,4 +1,4 @@
-"""Paths into the settings tree, and how they are written: `pools.h100gpu.labels["example.com/team"]`, `ranges[0]`."""
+"""Paths in the settings tree, and their written form: `pools.h100gpu.labels["example.com/team"]`, `ranges[0]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIKE = 'Write it like pools.h100gpu.scale.max or tags["cost.center"]'
 
 
 class NotAPath(ValueError):
-    """A text is not the written form of a path. `fix` says what to write instead."""
+    """Raised where a text is not the written form of a path. `fix` says what to write instead."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"'{text}' is not a path.")
@@ -25,7 +25,7 @@ class NotAPath(ValueError):
 
 
 def show(path: Path) -> str:
-    """The written form: keys joined by dots; list indexes and keys with other characters in brackets."""
+    """Written form of a path: keys joined by dots; list indexes, and keys with other characters, in brackets."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -38,7 +38,7 @@ def show(path: Path) -> str:
 
 
 def parse(text: str) -> Path:
-    """The path of a written form. Raises NotAPath, a ValueError."""
+    """Path from its written form. Raises NotAPath, a ValueError."""
     steps: list[str | int] = []
     position = 0
     while position < len(text):

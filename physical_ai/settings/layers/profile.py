@@ -1,4 +1,4 @@
-"""Profile that a stack names: a layer for a complete architecture, above its environment and region."""
+"""Profile that a stack chooses: a layer for a complete architecture, above its environment and region."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from physical_ai.settings.layers.merge import Layer
 from physical_ai.settings.layers.names import profiles
 
 PROFILE = "profile"
-"""The setting that names it. Only a stack file and what is laid over it may: the layers below come before it."""
+"""Setting with the profile's name.
+
+Only a stack file and its overlays may set it, because the layers below are chosen before.
+"""
 
 
 def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fault]]:
-    """The profile named last by the stack's own layer and the overlays, lowest first; None where none is.
+    """Profile that the stack's own layer or an overlay sets last, and the faults of its name; None where none is set.
 
-    The second part lists faults of the name. A name that is not text is left to the check of types.
+    `above` are these layers, lowest first. A name that is not text is left to the check of types.
     """
     naming = next((layer for layer in reversed(above) if PROFILE in layer.data), None)
     name = naming.data[PROFILE] if naming is not None else None
@@ -33,7 +36,7 @@ def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fau
 
 
 def without_profile(layer: Layer, faults: list[Fault]) -> Layer:
-    """The layer of a shared file without its profile, which only a stack file may name; a fault is added for one."""
+    """The layer without its profile, which only a stack file may set; a fault is added where the layer has one."""
     if PROFILE not in layer.data:
         return layer
     problem = "A layer can't name a profile: the layers are chosen before it is read."

@@ -1,6 +1,6 @@
-"""The settings tree seen from outside: which keys a place may have, and what a value there looks like.
+"""Structure of the settings tree: the keys that a path may have, and the type of its value.
 
-Derived from the models, so that suggestions, defaults and the reference always match them.
+It is derived from the models, so suggestions, defaults and the reference always match the models.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
 FROM_STACK_NAME = frozenset({"environment", "region"})
-"""Settings that the stack's name gives; no file may set them."""
+"""Settings that follow from the stack's name, and that no file may set."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The type at one path of the tree."""
+    """Structure at one path of the settings tree."""
 
     kind: Literal["model", "map", "list", "value"]
     info: FieldInfo | None = None
     fields: Mapping[str, Shape] = field(default_factory=dict[str, "Shape"])
-    """Keys of a model, in YAML's spelling."""
+    """Shapes of a model's fields, by key as in YAML."""
     item: Shape | None = None
     """Shape of the entries of a map or list."""
     type: Any = None
-    """The type of a value."""
+    """Type of a value."""
 
 
 @lru_cache(maxsize=1)
 def tree() -> Shape:
-    """The shape of the whole tree, as files may write it."""
+    """Shape of the whole settings tree, without settings that no file may set."""
     whole = _shape(Settings, None)
     return Shape("model", fields={key: item for key, item in whole.fields.items() if key not in FROM_STACK_NAME})
 
 
 def shape_at(path: Path) -> Shape | None:
-    """The shape at a path, or None where the tree has no such place."""
+    """Shape at a path; None where the tree has no such path."""
     here: Shape | None = tree()
     for step in path:
         if here is None:
@@ -55,7 +55,7 @@ def shape_at(path: Path) -> Shape | None:
 
 
 def below(shape: Shape, data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every leaf of dumped settings with its path: values, lists, and maps that are empty."""
+    """All leaves of dumped settings with their paths: values, lists, and empty maps."""
     if shape.kind in ("model", "map") and is_map(data) and data:
         for key, value in data.items():
             inner = shape.fields.get(key) if shape.kind == "model" else shape.item
@@ -80,7 +80,7 @@ def _shape(annotation: Any, info: FieldInfo | None) -> Shape:
 
 
 def _bare(annotation: Any) -> Any:
-    """The type inside Annotated[...] and Optional[...]."""
+    """Type inside Annotated[...] and Optional[...]."""
     while True:
         origin = typing.get_origin(annotation)
         if origin is typing.Annotated:

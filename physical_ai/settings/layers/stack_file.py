@@ -1,4 +1,4 @@
-"""A Pulumi stack file as a layer: its `config` map holds our settings under `physical-ai:`."""
+"""A Pulumi stack file as a layer: the settings are in its map `config`, under `physical-ai:`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from physical_ai.settings.layers.shape import tree
 PREFIX = STACK_FILE_PREFIX
 PROJECT = PREFIX.removesuffix(":")
 SECRETS = "secrets"
-"""The one key whose values are encrypted; it never becomes part of the settings."""
+"""The only key whose values are encrypted; it is not part of the settings."""
 _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 
 
 def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
-    """The layer that a stack file makes, and the faults of the file itself.
+    """Layer of a stack file, and the faults of the file itself.
 
-    Raises SettingsError if there is no such file: what its name and its layers lack is of no use then.
+    Raises SettingsError if there is no such file, since further faults would not help then.
     """
     label, file = stack_label(stack, root), root / f"Pulumi.{stack}.yaml"
     if not file.is_file():
@@ -60,7 +60,7 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
 
 
 def _secrets(layer: Layer, value: Any, path: Path) -> list[Fault]:
-    """Encrypted values where a setting is expected: the program would print them with the settings."""
+    """Faults of encrypted values in place of settings, since the program would print them with the settings."""
     if not is_map(value):
         return []
     if set(value) == {"secure"}:

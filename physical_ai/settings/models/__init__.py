@@ -1,1 +1,1 @@
-"""The shape of every setting: strict, frozen models."""
+"""Models of all settings, which are strict and immutable."""

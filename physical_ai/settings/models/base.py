@@ -1,4 +1,4 @@
-"""Base of all models of the settings, for strictness, and types for addresses."""
+"""Base class of all settings models, which makes them strict, and types for addresses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
 
 FORMS: dict[str, str] = {}
-"""A description of each pattern."""
+"""Description of each pattern, which messages use."""
 
 
 def written(pattern: str, description: str) -> StringConstraints:
-    """Text that matches a pattern. `description` completes the sentence "'x' is not …".
+    """Constraint for text that matches a pattern. `description` completes the sentence "'x' is not …".
 
-    Raises ValueError if the pattern has another description already: a fault is known by its pattern only.
+    Raises ValueError if the pattern has another description already, since a fault only knows its pattern.
     """
     if FORMS.setdefault(pattern, description) != description:
         raise ValueError(f"{pattern} is described as {FORMS[pattern]!r} already")
@@ -53,7 +53,10 @@ Generation = Annotated[int, Field(ge=1, le=50)]
 
 
 class Model(BaseModel):
-    """Frozen and closed: an unknown key is an error. Files are also read strictly (`settings.validate`)."""
+    """Base class of settings models: immutable, and an unknown key is an error.
+
+    Files are also read strictly (`settings.validate`).
+    """
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, allow_inf_nan=False
@@ -61,14 +64,14 @@ class Model(BaseModel):
 
 
 class NotAzure(LookupError):
-    """A setting that only a stack on Azure has."""
+    """Raised for a setting that only a stack on Azure has."""
 
 
 T = TypeVar("T")
 
 
 def of_azure(setting: str, value: T | None) -> T:
-    """A setting that every stack on Azure has. Raises NotAzure in any other."""
+    """The value of a setting that every stack on Azure has. Raises NotAzure in any other stack, where it is None."""
     if value is None:
         raise NotAzure(f"{setting} is a setting of clusters on Azure, and this stack has none.")
     return value

@@ -1,6 +1,6 @@
-"""Settings of the data services that OSMO's control plane runs on.
+"""Settings of the data services that OSMO's control plane uses.
 
-What is left out follows from the environment and the region: `physical_ai.settings.facts.data_services`.
+Omitted settings follow from the environment and the region: `physical_ai.settings.facts.data_services`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from parts.in_cluster_data.model import InCluster
 from physical_ai.settings.models.base import Generation, Model, written
 
 PostgresVersion = Literal["15", "16", "17", "18"]
-"""OSMO 6.3 needs 15 or later."""
+"""Major version of PostgreSQL; OSMO 6.3 needs 15 or later."""
 PostgresSize = Annotated[
     str,
     written(

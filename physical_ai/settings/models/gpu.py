@@ -12,14 +12,14 @@ OperatorVersion = Annotated[str, written(r"^v\d+\.\d+\.\d+$", "a GPU Operator re
 DriverVersion = Annotated[
     str, written(r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$", 'a driver version in quotes, like "580.173.02"')
 ]
-"""A build, or a branch alone where drivers are precompiled."""
+"""Driver build, or only its branch where drivers are precompiled."""
 ToolkitVersion = Annotated[
     str, written(r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$", "a version of the container toolkit, like v1.20.0")
 ]
 ModuleType = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["", "none", "single", "mixed"]
 Replicas = Annotated[int, Field(le=128)]
-"""Number of at least 2, as the device plugin requires: `physical_ai.settings.rules.sharing`."""
+"""Number of replicas. The device plugin requires at least 2, which `physical_ai.settings.rules.sharing` checks."""
 
 
 class TimeSlicing(Model):
@@ -83,7 +83,9 @@ class Toolkit(Model):
 
 
 class Gate(Model):
-    """The end of a deployment: every pool's nodes have to offer their GPUs."""
+    """Settings of the GPU gate, which waits at the end of a deployment until the nodes of every pool offer their
+    GPUs.
+    """
 
     timeout_minutes: Annotated[int, Field(ge=0, le=240)] = Field(
         default=45,

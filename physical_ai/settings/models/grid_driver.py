@@ -1,4 +1,4 @@
-"""The shape of settings about the GRID driver: what our agent installs on the hosts of vGPU pools, and from where."""
+"""Settings of the GRID driver: what the agent installs on the hosts of vGPU pools, and from where."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pydantic import Field
 from physical_ai.settings.models.base import Model, written
 
 GridBuild = Annotated[str, written(r"^\d{3}\.\d{2,3}(\.\d{2})?$", 'a GRID build in quotes, like "595.91.07"')]
-"""A build; GRID drivers are never precompiled, so a branch alone is none."""
+"""GRID driver build. A branch alone is no build, because GRID drivers are never precompiled."""
 Sha256 = Annotated[str, written(r"^[0-9a-f]{64}$", "a sha256: 64 hexadecimal digits in lowercase")]
 HttpsUrl = Annotated[
     str, written(r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$", "the https address of a file, without credentials or query")
 ]
-"""A file's address."""
+"""Address of a file."""
 HttpsFolder = Annotated[
     str, written(r"^https://[^\s/?#@]+(/[^\s?#]*)?$", "the https address of a folder, without credentials or query")
 ]
-"""An address that a file name is put behind."""
+"""Address of a folder, to which a file name is appended."""
 Registry = Annotated[
     str, written(r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", "a registry, like example.azurecr.io/mirror")
 ]

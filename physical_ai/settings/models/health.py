@@ -1,4 +1,4 @@
-"""The shape of settings about the health of GPU nodes: acceptance before work, and what is done about faults."""
+"""Settings about the health of GPU nodes: acceptance before work, and the reaction to faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from physical_ai.settings.models.base import Model, SecretName, written
 
 HealthMode = Literal["alert", "detect", "taint", "drain"]
-"""Modes from the least to the most; each includes those before it."""
+"""Health modes, from the least to the most intervention; each includes the previous ones."""
 ImageReference = Annotated[
     str,
     written(
@@ -55,7 +55,7 @@ class Acceptance(Model):
 
 
 class Evidence(Model):
-    """Records of GPU machines, for the time when they are gone."""
+    """Records of GPU machines, which remain after the machines are gone."""
 
     enabled: bool = Field(
         default=True,
@@ -71,7 +71,7 @@ class Evidence(Model):
 
 
 class Health(Model):
-    """Measures for the health of GPU nodes."""
+    """Settings for the health of GPU nodes."""
 
     admit: Literal["any", "accepted"] = Field(
         default="any",

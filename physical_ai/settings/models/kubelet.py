@@ -1,4 +1,4 @@
-"""The shape of settings about the kubelet of a pool's nodes: what it aligns by NUMA nodes."""
+"""Settings of the kubelets on a pool's nodes: alignment of resources by NUMA node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from physical_ai.settings.models.base import Model
 
 TopologyPolicy = Literal["none", "best-effort", "restricted", "single-numa-node"]
 REFUSING: tuple[TopologyPolicy, ...] = ("restricted", "single-numa-node")
-"""Policies with which the kubelet refuses a Pod that it cannot align (Kubernetes docs, topology-manager)."""
+"""Policies with which the kubelet refuses a Pod whose resources it cannot align (Kubernetes docs,
+topology-manager).
+"""
 
 
 class Kubelet(Model):

@@ -42,7 +42,7 @@ def _quota(value: float) -> float:
 
 
 class Receiver(Model):
-    """Receiver of alerts: exactly one of e-mail, webhook and action group."""
+    """Receiver of alerts: exactly one of e-mail, webhook and action group is set."""
 
     email: Email | None = Field(default=None, description="An e-mail address.")
     webhook_secret: SecretName | None = Field(
@@ -66,7 +66,7 @@ class Receiver(Model):
 
 
 class Smtp(Model):
-    """The server that Alertmanager sends e-mail through; Azure sends its own."""
+    """Server through which Alertmanager sends e-mail; Azure's alerts do not use it."""
 
     host: SmtpHost = Field(description="Server and port.")
     sender: Email = Field(description="Address of the sender.")
@@ -93,7 +93,7 @@ class Grafana(Model):
 
 
 class RuleOverride(Model):
-    """A change of one alert."""
+    """Change of one alert's threshold, or its removal."""
 
     threshold: float | None = Field(default=None, description="Another threshold, in the unit of the alert.")
     enabled: bool = Field(default=True, description="false omits the alert.")

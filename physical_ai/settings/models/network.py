@@ -14,7 +14,7 @@ OutboundForm = Literal["zone-redundant", "zonal", "nonzonal"]
 
 
 class Outbound(Model):
-    """The NAT gateways, whose addresses the API server sees when a node calls it."""
+    """NAT gateways, whose addresses are the nodes' addresses for the API server."""
 
     form: OutboundForm | None = Field(
         default=None,
@@ -31,7 +31,7 @@ class Outbound(Model):
 
 
 class Isolation(Model):
-    """Addresses that Pods may reach, by NetworkPolicies."""
+    """Restrictions, by NetworkPolicies, on the addresses that Pods may reach."""
 
     platform: Literal["off", "deny"] = Field(
         default="off",

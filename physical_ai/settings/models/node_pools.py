@@ -1,4 +1,4 @@
-"""The shape of a node pool's settings: size, scale, disk, and for GPU pools driver, sharing, priority, subnet."""
+"""Settings of a node pool: size, scale, disk, and for GPU pools driver, sharing, priority, subnet."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ PoolName = Annotated[
         r"^[a-z][a-z0-9]{0,11}$", "a node pool's name: 1 to 12 lowercase letters and digits, beginning with a letter"
     ),
 ]
-"""ARM's rule for Linux node pools: 1 to 12 lowercase letters and digits, a letter first."""
+"""Name of a node pool, by ARM's rule for Linux: 1 to 12 lowercase letters and digits, beginning with a letter."""
 
 Share = Annotated[
     str,
     written(r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$", 'a number of nodes or a percentage in quotes, like "1" or "33%"'),
 ]
-"""A number of nodes or a percentage of them."""
+"""Number of nodes, or a percentage of them."""
 
 Zone = Literal["1", "2", "3"]
 Allocation = Literal["devicePlugin", "dra"]
 
 
 MANAGED_DISK_GIB = 128
-"""Size of a managed OS disk for which none is set, AKS's own default."""
+"""GiB of a managed OS disk without a configured size; the same as AKS's default."""
 
 
 class DriverSource(StrEnum):
@@ -50,7 +50,7 @@ class Priority(StrEnum):
 
 
 class Scale(Model):
-    """Either a fixed `count`, or `min` and `max` for the cluster autoscaler."""
+    """Number of nodes: either a fixed `count`, or `min` and `max` for the cluster autoscaler."""
 
     count: Annotated[int, Field(ge=0, le=1000)] | None = Field(default=None, description="Fixed number of nodes.")
     min: Annotated[int, Field(ge=0, le=1000)] | None = Field(
@@ -70,7 +70,7 @@ class Scale(Model):
 
     @property
     def initial_count(self) -> int:
-        """Nodes the pool is created with."""
+        """Number of nodes with which the pool is created."""
         if self.count is not None:
             return self.count
         return self.initial if self.initial is not None else self.min or 0
@@ -157,7 +157,10 @@ class Spot(Model):
 
 
 class Upgrade(Model):
-    """Replacement of nodes by AKS on an upgrade. Never sent for Spot pools, which ARM refuses."""
+    """Settings for the replacement of nodes by AKS during upgrades.
+
+    They are not sent for Spot pools, where ARM refuses them.
+    """
 
     max_surge: Share = Field(
         default="0", description="Extra nodes during an upgrade, a number or a percentage; needs the quota for them."
@@ -263,7 +266,7 @@ class Pool(NodePool):
 
     @property
     def subnet(self) -> IPv4Network:
-        """Subnet of a pool on Azure. Raises NotAzure for any other."""
+        """Subnet of a pool on Azure. Raises NotAzure for an existing cluster."""
         return of_azure("pools.subnet", self.azure_subnet)
 
     @property

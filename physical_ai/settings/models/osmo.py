@@ -1,4 +1,4 @@
-"""The shape of settings about OSMO: how much of it a stack has, and the platforms its pools become."""
+"""Settings of OSMO: which of its components a stack installs, and the platforms that follow from pools."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ PlatformName = Annotated[
         "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
     ),
 ]
-"""Name of a platform, which workflows write under `platform`, and nodes and pods carry in a label."""
+"""Name of a platform, which workflows use in their field `platform`, and which nodes and Pods have in a label."""
 Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
-"""One number and one unit, which is all OSMO reads."""
+"""Duration of one number and one unit, the only form that OSMO reads."""
 ServedStack = Annotated[str, written(r"^[a-z][a-z0-9]*-[a-z0-9]+$", "the name of a stack, like prod-eastus")]
 HostPath = Annotated[str, written(r"^/[^:\s]*$", "an absolute path without spaces and colons, like /mnt/data")]
 Gpus = Annotated[int, Field(ge=-1, le=10000)]
 
 
 class Quota(Model):
-    """GPUs of a queue. All three work together, and only where every pool has them."""
+    """GPUs of a queue. The three values work together, and only if every pool has them."""
 
     guarantee: Gpus = Field(default=-1, description="GPUs that workflows of priority NORMAL and HIGH may use; -1: all.")
     maximum: Gpus = Field(default=-1, description="GPUs that all workflows together may use; -1: all.")
@@ -67,7 +67,7 @@ class OsmoPlatform(Model):
 
 
 class OsmoTimeouts(Model):
-    """Time limits of a workflow's wait and run. A workflow's own values count up to the maximum, and are cut there."""
+    """Time limits for a workflow's waiting and running. A workflow's own values apply up to the maximum."""
 
     exec_default: Timeout = Field(default="8h", description="Running time of a workflow that sets none.")
     exec_max: Timeout = Field(default="3d", description="Longest running time; a hung simulation ends with it.")
@@ -76,7 +76,7 @@ class OsmoTimeouts(Model):
 
 
 class TokenFrom(Model):
-    """Vault in which the control plane's stack keeps the agents' token: its output osmo.served has these values."""
+    """Vault with the agents' token, in the control plane's stack, whose output osmo.served has these values."""
 
     vault: Annotated[
         str,
@@ -180,12 +180,12 @@ class Osmo(Model):
 
     @property
     def installs_backend(self) -> bool:
-        """True where the cluster has scheduler and agents."""
+        """True where the stack installs OSMO's scheduler and agents."""
         return self.mode in ("backend", "platform")
 
     @property
     def installs_service(self) -> bool:
-        """True where the cluster has the control plane."""
+        """True where the stack installs OSMO's control plane."""
         return self.mode == "platform"
 
     @property
@@ -200,10 +200,10 @@ class Osmo(Model):
 
     @property
     def fetches_token(self) -> bool:
-        """True where the deployment takes the token from the vault of another stack."""
+        """True where the deployment fetches the agents' token from another stack's vault."""
         return self.has_service_elsewhere and self.login == "token" and self.token_from is not None
 
     @property
     def needs_token(self) -> bool:
-        """True where the stack needs the token among its secrets."""
+        """True where the agents' token has to be among the stack's secrets."""
         return self.has_service_elsewhere and self.login == "token" and self.token_from is None

@@ -18,7 +18,9 @@ HostName = Annotated[
     ),
 ]
 OsmoRole = Literal["osmo-admin", "osmo-user"]
-"""Roles of OSMO's chart for people; those of its agents and of workflows' own containers are given to no group."""
+"""Roles of OSMO's chart that groups of users can get; the roles of agents and of workflows' containers are not among
+them.
+"""
 
 
 VaultId = Annotated[
@@ -31,7 +33,7 @@ VaultId = Annotated[
 
 
 class VaultCertificate(Model):
-    """A certificate of a key vault that exists before the stack and decides by Azure RBAC who reads it."""
+    """A certificate in an existing key vault with Azure RBAC."""
 
     vault_id: VaultId = Field(description="Resource id of the vault.")
     certificate: Annotated[
@@ -50,7 +52,7 @@ ZoneId = Annotated[
 
 
 class Acme(Model):
-    """A certificate authority that asks for a record in the host's public DNS zone."""
+    """A certificate authority that verifies a record in the host's public DNS zone (ACME)."""
 
     email: Annotated[str, written(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an e-mail address")] = Field(
         description="E-mail address of the account at the certificate authority."
@@ -64,7 +66,9 @@ class Acme(Model):
 
 
 class CertManager(Model):
-    """cert-manager, which asks for the certificate and renews it: from an authority, or from an issuer that exists."""
+    """cert-manager, which requests and renews the certificate, from a certificate authority or by an existing
+    issuer.
+    """
 
     acme: Acme | None = Field(default=None, description="The authority; absent: clusterIssuer.")
     cluster_issuer: SecretName | None = Field(
@@ -79,7 +83,7 @@ class CertManager(Model):
 
 
 class GatewayTls(Model):
-    """The certificate of the gateway, a Secret of type kubernetes.io/tls in osmo-control-plane."""
+    """Certificate of the gateway: a Secret of type kubernetes.io/tls in osmo-control-plane."""
 
     source: Literal["stack", "keyVault", "certManager", "existing"] = Field(
         default="stack",
@@ -106,7 +110,7 @@ class GatewayTls(Model):
 
 
 class GatewayDns(Model):
-    """The record with which `host` resolves to the gateway."""
+    """DNS record that resolves `host` to the gateway."""
 
     zone: HostName = Field(description="Name of the DNS zone that host is in, like contoso.com.")
     resource_group: ResourceGroupName | None = Field(
@@ -123,7 +127,7 @@ class GatewayDns(Model):
 
 
 class EntraLogin(Model):
-    """The app registration through which people log in."""
+    """App registration through which users log in."""
 
     tenant_id: EntraId = Field(description="Entra tenant.")
     client_id: EntraId = Field(
@@ -133,7 +137,7 @@ class EntraLogin(Model):
 
 
 class GatewayLimits(Model):
-    """Limits on requests, which the gateway enforces before the service sees them."""
+    """Limits on requests, which the gateway enforces before they reach the service."""
 
     concurrent_requests: Annotated[int, Field(ge=10, le=10000)] = Field(
         default=100, description="Requests that each gateway Pod has open to the service at a time; others get 503."

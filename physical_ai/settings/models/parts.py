@@ -1,7 +1,8 @@
-"""Settings of the optional parts whose model is in the part's folder: the section `parts`.
+"""Settings of optional parts whose model is in the part's folder: the section `parts`.
 
-A part whose `model.py` names its model as `SETTINGS` has a setting there, in the camelCase form of the folder's name;
-nothing of the core names it. Other parts have a field of `Settings`, as those have that are older than this section.
+A part whose `model.py` has a model in the constant `SETTINGS` gets a setting in this section, named after its folder
+in camelCase; no core code mentions it. The settings of other parts, such as those older than this section, are fields
+of `Settings`.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from physical_ai.repository import PARTS
 from physical_ai.settings.models.base import Model
 
 SETTINGS = "SETTINGS"
-"""Name of the constant in a part's `model.py`."""
+"""Name of the constant with the model in a part's `model.py`."""
 _Own = TypeVar("_Own", bound=Model)
 
 
 class OpenParts(Model):
-    """Optional parts of the platform with a setting of their own here; one that is absent is not installed."""
+    """Optional parts of the platform whose settings are in this section; an absent part is not installed."""
 
     def of(self, kind: type[_Own]) -> _Own | None:
-        """The settings of a part, by their model; None in a stack without the part."""
+        """Settings of a part, found by their model; None in a stack without the part."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return next((each for each in values if isinstance(each, kind)), None)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """The schema; the section is in none where no part has a setting in it."""
+        """JSON schema of the section; it is omitted where no part has a setting in it."""
         if not cls.model_fields:
             raise PydanticOmit
         return handler(core_schema)
@@ -80,5 +81,6 @@ def _about(model: type[Model]) -> str:
 if TYPE_CHECKING:
     Parts = OpenParts
 else:
-    # The fields are those of the folders: a type checker knows none of them, and `OpenParts.of` gives each its type.
+    # The fields follow from the folders, so a type checker does not know them; `OpenParts.of` returns each with its
+    # type.
     Parts = _section()

@@ -1,4 +1,4 @@
-"""Settings of networks that are not public: private endpoints, a private API server, and the ways in."""
+"""Settings of networks that are not public: private endpoints, a private API server, and access from outside."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ApiServerZone = Annotated[
 
 
 class ApiServer(Model):
-    """Connection of a private API server to the network, and the zone that resolves its name."""
+    """Connection of a private API server to the network, and the DNS zone with its name."""
 
     form: ApiServerForm = Field(
         default="privateEndpoint",
@@ -63,13 +63,13 @@ class ApiServer(Model):
 
 
 class Resolver(Model):
-    """A DNS private resolver, which answers for the private zones to VPN clients and to networks outside."""
+    """A DNS private resolver, which answers queries for the private zones from VPN clients and outside networks."""
 
     subnet: Cidr = Field(description="Subnet of the inbound endpoint, /28 to /24, for the resolver only.")
 
 
 class Vpn(Model):
-    """A point-to-site VPN with Entra as the login."""
+    """A point-to-site VPN with Entra logins."""
 
     gateway_subnet: Cidr = Field(description="The subnet GatewaySubnet, /27 or larger.")
     client_range: Cidr = Field(description="Addresses of the clients; must overlap no network that they reach.")
@@ -78,7 +78,7 @@ class Vpn(Model):
 
 
 class Hub(Model):
-    """An existing virtual network that the stack's network is peered with."""
+    """An existing virtual network with which the stack's network is peered."""
 
     virtual_network_id: VirtualNetworkId = Field(description="Resource id of the hub's virtual network.")
     address_spaces: tuple[Cidr, ...] = Field(
@@ -107,7 +107,7 @@ class Hub(Model):
 
 
 class Firewall(Model):
-    """Nodes reach the internet through a firewall instead of NAT gateways."""
+    """A firewall through which nodes reach the internet, instead of NAT gateways."""
 
     address: Address = Field(description="Private address of the firewall, in the hub.")
     public_addresses: tuple[Address, ...] = Field(
@@ -118,7 +118,7 @@ class Firewall(Model):
 
 
 class MonitorAccess(Model):
-    """Path of metrics and logs of containers to Azure Monitor, and who may read them."""
+    """Access to Azure Monitor: the path of metrics and container logs, and who may read them."""
 
     access: Literal["private", "public"] = Field(
         default="private",

@@ -1,4 +1,4 @@
-"""Settings of the place that the platform is installed in: a cluster that the stack creates, or one that exists."""
+"""Settings of the cluster in which the platform is installed: one that the stack creates, or an existing one."""
 
 from __future__ import annotations
 

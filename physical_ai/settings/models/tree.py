@@ -1,8 +1,8 @@
-"""The settings tree: what a stack may configure, and the shape each value must have.
+"""The settings tree: everything that a stack can configure, and the type of each value.
 
-Types, and checks on several fields of one object. Checks that need the catalogue (a size, a region) or other settings
-are in `physical_ai.settings.rules`. Every field has a description, which `physai explain` and the reference show. YAML
-keys are the camelCase form of the field names.
+The models contain types, and checks on several fields of one object. Checks that need the catalogue (a size, a region)
+or other settings are in `physical_ai.settings.rules`. Every field has a description, which `physai explain` and the
+reference show. YAML keys are the field names in camelCase.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name
 
 
 class ApiAccess(Model):
-    """Access to the Kubernetes API server's address."""
+    """Access to the Kubernetes API server."""
 
     authorized_ip_ranges: tuple[Cidr, ...] = Field(
         default=(),
@@ -56,7 +56,7 @@ class ApiAccess(Model):
 
 
 class Autoscaler(Model):
-    """Cluster-wide autoscaler profile. Whole minutes, the only unit that AKS accepts."""
+    """Profile of the cluster autoscaler, in whole minutes, the only unit that AKS accepts."""
 
     max_node_provision_minutes: Annotated[int, Field(ge=1, le=120)] = Field(
         default=30,
@@ -71,7 +71,7 @@ class Autoscaler(Model):
 
 
 class Window(Model):
-    """A maintenance window, each week or once a month."""
+    """A maintenance window, weekly or monthly."""
 
     day: Weekday = Field(description="Day of the week.")
     week: Literal["First", "Second", "Third", "Fourth", "Last"] | None = Field(
@@ -95,7 +95,10 @@ Channel = Annotated[Literal["patch", "node-image", "none"], BeforeValidator(_sta
 
 
 def _moment(value: object) -> object:
-    """A time with its distance to UTC: ARM reads one without as UTC, and the reader perhaps not."""
+    """A time with its UTC offset.
+
+    A time without one is an error: ARM would read it as UTC, and a person perhaps as local time.
+    """
     if isinstance(value, datetime.datetime):  # YAML has parsed the time already
         value = value.isoformat()
     if not isinstance(value, str):
@@ -113,7 +116,7 @@ Moment = Annotated[str, BeforeValidator(_moment)]
 
 
 class Upgrades(Model):
-    """Automatic upgrades by AKS, and their times."""
+    """Automatic upgrades by AKS, and when they may take place."""
 
     channel: Channel = Field(
         default="patch", description="Kubernetes: patch and node-image keep the minor of kubernetesVersion."
@@ -133,7 +136,7 @@ class Upgrades(Model):
 
     @property
     def forced_until(self) -> datetime.datetime | None:
-        """Time until which an upgrade ignores disruption budgets."""
+        """Time until which an upgrade ignores PodDisruptionBudgets; None where it never does."""
         return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 
@@ -166,12 +169,12 @@ class Cluster(Model):
 
     @property
     def tier(self) -> Literal["Free", "Standard", "Premium"]:
-        """Tier of an AKS cluster. Raises NotAzure for any other."""
+        """Pricing tier of an AKS cluster. Raises NotAzure for an existing cluster."""
         return of_azure("cluster.tier", self.azure_tier)
 
     @property
     def upgrades(self) -> Upgrades:
-        """Upgrades of an AKS cluster. Raises NotAzure for any other."""
+        """Upgrade settings of an AKS cluster. Raises NotAzure for an existing cluster."""
         return of_azure("cluster.upgrades", self.azure_upgrades)
 
     @property
@@ -219,7 +222,7 @@ ChartSourceName = Literal["repository", "cache"]
 
 
 class Charts(Model):
-    """Helm charts. Which ones, in which version and with which checksum, is pinned in the catalogue."""
+    """Source of Helm charts. The catalogue pins the charts, their versions and checksums."""
 
     source: ChartSourceName = Field(
         default="repository",
@@ -229,7 +232,7 @@ class Charts(Model):
 
 
 class Settings(Model):
-    """Everything one stack configures. The stack name `<env>-<region>` gives `environment` and `region`."""
+    """All settings of a stack. The stack name `<env>-<region>` determines `environment` and `region`."""
 
     environment: str = Field(description="Part of the stack name before the first hyphen.")
     region: str = Field(description="Azure region, from the stack name.")
@@ -298,22 +301,22 @@ class Settings(Model):
 
     @property
     def network(self) -> Network:
-        """The virtual network. Raises NotAzure for a cluster that exists already."""
+        """Virtual network of the stack. Raises NotAzure for an existing cluster."""
         return of_azure("network", self.azure_network)
 
     @property
     def system_pool(self) -> NodePool:
-        """System pool of an AKS cluster. Raises NotAzure for any other."""
+        """System pool of an AKS cluster. Raises NotAzure for an existing cluster."""
         return of_azure("systemPool", self.azure_system_pool)
 
     @property
     def isolation(self) -> Isolation:
-        """Addresses that Pods may reach."""
+        """Restrictions on the addresses that Pods may reach."""
         return self.azure_network.isolation if self.azure_network is not None else Isolation()
 
     @property
     def private(self) -> PrivateNetwork | None:
-        """Private endpoints and ways in; None where there are none."""
+        """Private endpoints and access from outside; None where there are none."""
         return self.azure_network.private if self.azure_network is not None else None
 
     @property

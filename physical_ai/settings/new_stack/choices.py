@@ -1,4 +1,4 @@
-"""Choices for each pool of a new stack, and their refusals."""
+"""Choices for the pools of a new stack, and the findings about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.settings.new_stack.proposal import PoolProposal
 
 @dataclass(frozen=True)
 class Choice:
-    """The choices for one pool. `size` None omits the pool; `zones` None uses the layers' value."""
+    """Choices for one pool. With `size` None the pool is left out; with `zones` None the layers' value is used."""
 
     size: str | None
     driver: str | None = None
@@ -23,9 +23,9 @@ class Choice:
 def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
     """Default choice for a pool.
 
-    The layers' own size if the region lists it; else the cheapest listed size with the same GPU; else the pool is
-    omitted. Another GPU is never proposed: workloads depend on the model. Zones that the region does not have
-    are dropped.
+    It is the layers' size if the region lists it, otherwise the cheapest listed size with the same GPU, and otherwise
+    the pool is left out. Another GPU is never proposed, because workloads depend on the model. Zones that the region
+    does not have are dropped.
     """
     zones = () if pool.zones and not set(pool.zones) <= set(region_zones) else None
     if not pool.has_gpu or lists(pool.size, region):
@@ -35,12 +35,12 @@ def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choi
 
 
 def lists(size: str, region: str) -> bool:
-    """True where the region's price, or better evidence, shows that it has the size."""
+    """True where a price in the region, or better evidence, shows that the region offers the size."""
     return not any(verdict.where == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
 
 
 def driver_for(pool: PoolProposal, size: str) -> str | None:
-    """The driver source of a pool on a size: the layers' own where the size takes it, else the size's first."""
+    """Driver source for a pool with this size: the layers' own if the size supports it, otherwise the size's first."""
     sources = vm_size(size).driver_sources if size in vm_sizes() else ()
     if pool.driver is None or pool.driver in sources or not sources:
         return pool.driver
@@ -48,7 +48,7 @@ def driver_for(pool: PoolProposal, size: str) -> str | None:
 
 
 def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any] | None:
-    """Values to write over the layers for the choice; None to remove the pool."""
+    """Values that override the layers for this choice; None to remove the pool."""
     if choice.size is None:
         return None
     found: dict[str, Any] = {}
@@ -65,12 +65,12 @@ def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any]
 
 
 def _no_room(verdict: Finding) -> bool:
-    """True where the size can't hold the ephemeral OS disk, or nobody knows if it can."""
+    """True where the size can't hold the ephemeral OS disk, or where that is not known."""
     return verdict.where.startswith("osDisk") and (verdict.is_error or verdict.rule == "ephemeral-unknown")
 
 
 def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
-    """The catalogue's verdicts on a choice, errors and warnings."""
+    """Findings of the catalogue about a choice, errors and warnings."""
     if choice.size is None:
         return []
     zones = pool.zones if choice.zones is None else choice.zones
@@ -79,6 +79,6 @@ def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
 
 
 def is_forced(pool: PoolProposal, region: str) -> bool:
-    """True where the region itself excludes the pool of the layers, for every stack there."""
+    """True where the region itself excludes the layers' pool, for every stack in it."""
     verdicts = refusals(pool, Choice(pool.size), region)
     return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

@@ -1,4 +1,4 @@
-"""The texts of a new stack's files: its own, and its region's layer where there is none."""
+"""Texts of a new stack's files: its own, and its region's layer if that does not exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NewFiles:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Maps in block style, lists in one line, no aliases."""
+    """YAML dumper that writes maps in block style, lists on one line, and no aliases."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
         return super().increase_indent(flow, False)
@@ -51,12 +51,12 @@ _Dumper.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType] 
 
 
 def api_placeholder() -> IPv4Network:
-    """A placeholder for the user's range until the first deployment to Azure, which rejects it."""
+    """Placeholder for the user's address range. A simulation accepts it; a deployment to Azure does not."""
     return next(DOCUMENTATION[-1].subnets(new_prefix=28))
 
 
 def is_placeholder(block: IPv4Network) -> bool:
-    """True for a range from the documentation ranges, which is a placeholder."""
+    """True for a range inside the documentation ranges of RFC 5737, which serve as placeholders."""
     return any(block.subnet_of(example) for example in DOCUMENTATION)
 
 
@@ -67,10 +67,10 @@ def new_files(
     ranges: Sequence[IPv4Network] = (),
     deployers: Sequence[Mapping[str, str]] = (),
 ) -> NewFiles:
-    """The files of a new stack.
+    """Files of a new stack.
 
-    Values that the region determines go into its layer, if that is created; choices of this stack go into its own
-    file.
+    Values that depend on the region go into the region's layer, if that is created; the choices for this stack go into
+    its own file.
 
     Raises:
         ValueError: the address space is too small.

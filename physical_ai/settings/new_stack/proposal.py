@@ -1,4 +1,4 @@
-"""The layers' values for a stack without a file, and the sizes and zones of its region."""
+"""Proposal for a stack without a file: the values of its layers, and the sizes and zones of its region."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from physical_ai.settings.loading import load_settings
 from physical_ai.settings.rules.network import POD_BLOCK
 
 FIRST_SPACE, LAST_SPACE = 40, 223
-"""Second octets of the /16 blocks that are proposed; pods and Services lie above them."""
+"""Second octets of the first and last /16 block that can be proposed; the ranges of Pods and Services lie above
+them.
+"""
 SYSTEM_PREFIX, POOL_PREFIX = 24, 26
-"""Sizes of the subnets that are proposed: each in a /24 of its own, so that it can grow."""
+"""Prefix lengths of the proposed subnets. Each subnet is in a /24 block of its own, so that it can grow."""
 _NOT_AZURE = "New stacks are written for AKS clusters only."
 _BY_HAND = (
     "For a cluster that exists already, copy the example of docs/existing-clusters.md: its name is free, and its nodes"
@@ -33,23 +35,23 @@ _BY_HAND = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A GPU size that a region lists."""
+    """A GPU size that the region lists."""
 
     size: str
     evidence: Literal["documented", "believed", "price"]
     usd_per_hour: float | None
     driver_sources: tuple[str, ...]
     same_gpu: bool
-    """True where it has the GPU model of the layers' size."""
+    """True where the size has the same GPU model as the layers' size."""
 
 
 @dataclass(frozen=True)
 class PoolProposal:
-    """One node pool as the layers have it."""
+    """A node pool as the layers define it."""
 
     name: str
     path: Path
-    """Path of its settings: `("systemPool",)`, `("pools", "h100gpu")`."""
+    """Path of the pool's settings: `("systemPool",)`, `("pools", "h100gpu")`."""
     size: str
     driver: str | None
     """Driver source; None for a pool without GPUs."""
@@ -59,7 +61,7 @@ class PoolProposal:
     zones: tuple[str, ...]
     spot: bool
     candidates: tuple[Candidate, ...]
-    """Sizes for a GPU pool: those that the region lists, with the same GPU first, then by price."""
+    """Sizes that the region lists for a GPU pool, sorted: first those with the same GPU, then by price."""
 
     @property
     def has_gpu(self) -> bool:
@@ -68,17 +70,17 @@ class PoolProposal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """All choices for a new stack, with the values of the layers and the catalogue."""
+    """Values of the layers and the catalogue from which a new stack is made."""
 
     name: StackName
     pools: tuple[PoolProposal, ...]
     address_space: IPv4Network
-    """A block that no other stack uses."""
+    """Address space that no other stack uses."""
     protect: bool
     has_ranges: bool
-    """True where a layer already names public ranges for the API server."""
+    """True where a layer already sets public ranges for the API server."""
     elsewhere: Mapping[str, IPv4Network]
-    """Ranges that the layers use for pods and Services; the address space may overlap none."""
+    """Ranges that the layers use for Pods and Services; the address space must not overlap them."""
     utc_offset: str
     """Local standard time of the region, for maintenance windows."""
     region_zones: tuple[str, ...]
@@ -91,7 +93,7 @@ class Proposal:
 
 
 def _new_name(given: str, root: FilePath) -> str:
-    """A name that a new stack can have, derived from the given one."""
+    """Text with a name that a new stack can have, based on the given one."""
     environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
     environment = given if given in environments else "dev"
     place = given if given in regions() else "eastus2"
@@ -99,10 +101,10 @@ def _new_name(given: str, root: FilePath) -> str:
 
 
 def propose(stack: str, root: FilePath = STACKS) -> Proposal:
-    """Proposal from which a new stack of this name would start.
+    """Proposal for a new stack with this name.
 
-    Raises SettingsError: the name is no stack's, its environment has no layer, the catalogue does not know the region,
-    the stack has a file already, or a layer is broken.
+    Raises SettingsError if the name is not well-formed, its environment has no layer, the catalogue does not know the
+    region, the stack already has a file, or a layer is broken.
     """
     name = StackName.parse(stack, _new_name(stack, root))
     if stack in existing(root):
@@ -141,7 +143,10 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
 
 
 def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict[str, IPv4Network]]:
-    """The system subnet and one for each GPU pool. Raises ValueError where the space is too small for them."""
+    """The system subnet, and one subnet for each GPU pool.
+
+    Raises ValueError where the address space is too small for them.
+    """
     blocks = list(space.subnets(new_prefix=SYSTEM_PREFIX)) if space.prefixlen <= SYSTEM_PREFIX else []
     if len(blocks) <= len(pools):
         raise ValueError(f"{space} is too small: {len(pools) + 1} subnets take a /{POD_BLOCK} each")
@@ -151,7 +156,7 @@ def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict
 
 
 def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
-    """The problem with an address space; None where it has none."""
+    """Problem with an address space; None where there is none."""
     if not any(space.subnet_of(private) for private in PRIVATE):
         return f"{space} is not private: choose a range in {', '.join(map(str, PRIVATE))}"
     for key, other in proposal.elsewhere.items():
@@ -170,7 +175,7 @@ def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
 
 
 def _elsewhere(network: Mapping[str, Any]) -> dict[str, IPv4Network]:
-    """The layers' ranges beside the address space; one that is none is left to the judgement of the sum."""
+    """Ranges in the layers besides the address space; an invalid range is left to the validation of the settings."""
     found: dict[str, IPv4Network] = {}
     for key in ("podCidr", "serviceCidr"):
         try:
@@ -219,7 +224,7 @@ def _free_space(root: FilePath) -> IPv4Network:
 
 
 def _spaces(root: FilePath) -> dict[str, IPv4Network]:
-    """Address spaces of the stacks that have one; one that does not load has none to keep clear of."""
+    """Address spaces of the other stacks; a stack that does not load is left out."""
     found: dict[str, IPv4Network] = {}
     for stack in existing(root):
         try:

@@ -1,4 +1,4 @@
-"""Writes a new stack's files, all of them or none, after they were validated in a copy."""
+"""Writing of a new stack's files: all of them or none, after validation in a copy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from physical_ai.settings.new_stack.files import NewFiles
 
 
 class AlreadyExists(Exception):
-    """Raised where another process created the file in the meantime; nothing was written."""
+    """Raised where another process has created the file in the meantime; nothing was written."""
 
 
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
-    """The new stack as it loads in a copy of the stacks, with its warnings. Raises SettingsError with its faults."""
+    """Loads the new stack in a copy of the stacks, and returns it with its warnings.
+
+    Raises SettingsError with its faults.
+    """
     with tempfile.TemporaryDirectory() as folder:
         copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name, symlinks=True))
         for path, text in files.texts.items():
@@ -28,7 +31,8 @@ def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
 
 
 def write(files: NewFiles, root: FilePath = STACKS) -> list[FilePath]:
-    """Writes each file atomically, without overwriting; on a failure, it removes the files it has written.
+    """Writes each file atomically, without overwriting, and returns their paths; on a failure, removes the files that
+    it has written.
 
     Raises:
         AlreadyExists: one of the files exists.

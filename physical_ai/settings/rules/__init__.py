@@ -1,1 +1,1 @@
-"""Rules that look at more than one setting, or at the catalogue. Pure: settings in, findings out."""
+"""Rules that need more than one setting, or the catalogue. They are pure functions from settings to findings."""

@@ -1,4 +1,4 @@
-"""All rules about settings, in the order in which they are asked."""
+"""All rules about settings, in the order in which they are applied."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ TRUST_ALL = Trust(frozenset())
 
 
 def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
-    """Everything the rules find. `today` decides what is out of support; the current date when absent.
+    """Findings of all rules. `today` decides which versions are out of support; the current date if omitted.
 
-    `trust` returns whether a setting is the user's own: a finding about any other one is dropped.
+    `trust` tells which settings are the user's own: findings about other settings are dropped.
     """
     return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
 
@@ -84,7 +84,7 @@ _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[Se
     "azure": _of_azure,
     "existing": _of_existing,
 }
-"""Rules about everything below the GPU layer, by the kind of target."""
+"""Rules about everything below the GPU software, by the kind of target."""
 
 _EVERYWHERE = (
     check_gpu,
@@ -100,4 +100,4 @@ _EVERYWHERE = (
     check_health,
     check_health_mode,
 )
-"""Rules about the installed software."""
+"""Rules about the installed software, which apply to every kind of target."""

@@ -14,7 +14,7 @@ _DRAIN = Rule("checkpoint-drain", "AKS docs, upgrade-aks-cluster: drain timeout"
 
 
 def check_checkpoints(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about the grace period of tasks."""
+    """Findings of all rules about the grace period of tasks."""
     for key, platform in settings.osmo.platforms.items():
         here: Path = ("osmo", "platforms", key, "checkpointSeconds")
         pool, seconds = settings.pools.get(key), platform.checkpoint_seconds

@@ -1,4 +1,4 @@
-"""Rules about an existing cluster: its classes of nodes, and settings that only a cluster on Azure has."""
+"""Rules about an existing cluster: its node classes, and settings that only a cluster on Azure has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RUNAI = Rule("class-of-runai", "Run:ai docs, node roles")
 NO_AUTOSCALER = Rule("class-count", "docs/existing-clusters.md#classes-of-nodes")
 
 _SET_LATER = ("nvidia.com/", "feature.node.kubernetes.io/", "physical-ai/", "kubernetes.azure.com/")
-"""Prefixes of labels that the platform itself brings, or takes away, or that AKS has."""
+"""Prefixes of labels that the platform or AKS sets or removes, so that they cannot select a class."""
 _SECTIONS = {"azure_network": "network", "access": "access", "azure_system_pool": "systemPool", "tags": "tags"}
 _CLUSTER = {
     "azure_tier": "tier",
@@ -50,7 +50,7 @@ _POOL = {
 
 
 def check_no_classes(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Settings of existing clusters and their classes, which a stack that creates its cluster does not have."""
+    """Errors of settings about existing clusters and node classes in a stack that creates its cluster."""
     if names_cluster(settings) and trust(("target",)):
         problem = "The stack creates its cluster; context, kubeconfig and leave are about one that exists."
         yield error(("target",), problem, "kind: existing, or remove them.")
@@ -65,7 +65,7 @@ def check_no_classes(settings: Settings, trust: Trust) -> Iterator[SettingFindin
 
 
 def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Settings of Azure, which have no meaning for a cluster that exists."""
+    """Errors of Azure settings in a stack on an existing cluster, where they have no meaning."""
     places: dict[Path, tuple[Model, dict[str, str]]] = {
         (): (settings, _SECTIONS),
         ("cluster",): (settings.cluster, _CLUSTER),
@@ -81,7 +81,9 @@ def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
 
 
 def _is_default(model: Model, field: str) -> bool:
-    """True for a value equal to its default: written out, all settings have the defaults of those that do not apply."""
+    """True for a value that equals its default: fully written settings contain the defaults of settings that do not
+    apply.
+    """
     return getattr(model, field) == type(model).model_fields[field].get_default(call_default_factory=True)
 
 
@@ -91,7 +93,7 @@ def _only_azure(path: Path) -> SettingFinding:
 
 
 def _azure_choices(settings: Settings) -> Iterator[tuple[Path, bool]]:
-    """Values that name a service of Azure, of settings that have others too."""
+    """Settings with values besides Azure's, each with True if its value names an Azure service."""
     monitoring, osmo, data = settings.monitoring, settings.osmo, settings.data_services
     yield ("monitoring", "metrics"), monitoring.metrics == "azure"
     yield ("monitoring", "containerLogs"), monitoring.container_logs is not None
@@ -103,7 +105,7 @@ def _azure_choices(settings: Settings) -> Iterator[tuple[Path, bool]]:
 
 
 def check_classes(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about classes of nodes. Whether they are in the cluster is found out there."""
+    """Findings of all rules about node classes. Whether nodes of a class exist is checked later, in the cluster."""
     pools = _pools(settings)
     for path, pool in pools.items():
         yield from _machine(path, pool, trust)
@@ -190,7 +192,10 @@ def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFind
 
 
 def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings where two schedulers would use one GPU. For nodes without the label `physai check` asks the cluster."""
+    """Findings about nodes that Run:ai could schedule too, so that two schedulers would use one GPU.
+
+    Whether nodes have Run:ai's label otherwise is checked by `physai check`.
+    """
     here = (*path, "nodeSelector")
     if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(here):
         return
@@ -201,7 +206,7 @@ def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> I
 
 
 def _overlaps(pools: dict[Path, NodePool], trust: Trust) -> Iterator[SettingFinding]:
-    """Classes of which one is certainly part of another."""
+    """Errors of node classes of which one certainly contains another."""
     seen: list[tuple[Path, dict[str, str]]] = []
     for path, pool in pools.items():
         here: Path = (*path, "nodeSelector")

@@ -1,4 +1,4 @@
-"""Rules about the control plane: version, reach, windows, principals."""
+"""Rules about the control plane: version, access, maintenance windows, principals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 
 MOST_AUTHORIZED = 200
 DOCUMENTATION = tuple(IPv4Network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
-"""RFC 5737: what an example writes where a reader puts an address of their own."""
+"""Documentation ranges of RFC 5737, which examples use in place of a reader's own addresses."""
 WIDE_RANGE = Rule("api-range-wide", "AKS docs, api-server-authorized-ip-ranges")
 BUILD_MINUTES = 20
-"""A driver build and the operator's start have taken this long; AKS docs advise 25 to 30 minutes."""
+"""Minutes that a driver build and the operator's start were seen to take; AKS docs advise 25 to 30 minutes."""
 
 
 _VERSION: Path = ("cluster", "kubernetesVersion")
@@ -36,7 +36,7 @@ _RANGES: Path = ("cluster", "apiAccess", "authorizedIpRanges")
 
 
 def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
-    """All rules about the control plane."""
+    """Findings of all rules about the control plane."""
     if trust(_VERSION):
         yield from _version(settings, trust, today)
     yield from _reach(settings, trust)
@@ -100,7 +100,9 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
 
 
 MAX_SKEW = 3
-"""Minors by which a node pool may be older than its control plane (Kubernetes docs, version-skew-policy)."""
+"""Largest number of minors by which a node pool may be older than its control plane (Kubernetes docs,
+version-skew-policy).
+"""
 
 
 def _nodes_version(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:

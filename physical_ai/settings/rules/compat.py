@@ -1,6 +1,6 @@
-"""The version rules of the catalogue, asked about a stack.
+"""Version rules of the catalogue, applied to a stack.
 
-They are separate from the other rules: unsupported versions are valid settings, and a record of the past may
+They are separate from the other rules, because unsupported versions are valid settings, and a record of the past may
 still run in the simulator. Only a deployment to Azure checks them first.
 """
 
@@ -32,36 +32,40 @@ _PLACES = {
     "nri": "gpuOperator.nri",
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
-"""Rules whose way out is another setting than their subject's."""
+"""Rules that are fixed by another setting than their subject's, with that setting."""
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
-"""Rules about the containerd of AKS's node images. `physai check` reads that of an existing cluster on its nodes."""
+"""Rules about the containerd of AKS's node images.
+
+For an existing cluster, `physai check` reads containerd's version on its nodes.
+"""
 
 _NOTICE = datetime.timedelta(days=180)
-"""Time before the end of a database's support from which it is reported: an upgrade of its major version is planned
-with its users."""
+"""Time before the end of a database version's support from which on it is reported, since users have to plan the
+upgrade of a major version.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VersionFinding(Finding):
-    """A finding about versions. `where` is the setting to change: the first pool's, where each pool has its own."""
+    """A finding about versions. `where` is the setting to change; where each pool has its own, the first pool's."""
 
     subject: str
-    """The part that the rule is about: operator, kubernetes, containerd, toolkit, driver …"""
+    """Software that the rule is about: operator, kubernetes, containerd, toolkit, driver …"""
     pools: tuple[str, ...] = ()
-    """Pools that it holds for; empty where it is about no pool, such as an upgrade."""
+    """Pools that the finding applies to; empty where it is not about pools, such as for an upgrade."""
 
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
-    """Versions that meet on the nodes of each GPU pool, by pool."""
+    """Versions that are combined on the nodes of each GPU pool, by pool."""
     return {name: _gpu_stack(settings, pool) for name, pool in gpu_facts.nvidia_pools(settings).items()}
 
 
 def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[VersionFinding]:
-    """Every finding about a stack's versions at a date, each once, the most severe first.
+    """Findings about a stack's versions at a date, each once, the most severe first.
 
-    Without GPU pools the operator and the cluster are checked alone.
+    Without GPU pools, only the operator and the cluster are checked.
 
-    `running` is the GPU Operator release in the cluster, for an upgrade.
+    `running` is the GPU Operator release in the cluster, to check an upgrade.
     """
     upgrade = judge_upgrade(running, settings.gpu_operator.version) if running is not None else []
     found: dict[Finding, list[str]] = {}
@@ -76,7 +80,7 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
 
 
 def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
-    """A managed database of a version that Azure no longer supports, or not for long."""
+    """Finding about a managed database whose version Azure no longer supports, or only for a short time."""
     given = managed(settings)
     known = postgres_versions().get(given.postgres.version) if given is not None else None
     if known is None or known.end > today + _NOTICE:
@@ -90,7 +94,9 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """Findings about charts of a stack whose keys were read at another version. `judge` reports the GPU Operator."""
+    """Findings about charts of a stack whose keys were read at another version, except the GPU Operator's, which
+    `judge` reports.
+    """
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
 
@@ -114,7 +120,7 @@ def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:
 
 
 def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
-    """Reasons not to deploy a stack at a date: each version rule that it breaks, with its source and fix."""
+    """Reasons not to deploy a stack at a date: each version rule that it violates, with source and fix."""
     return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.is_error]
 
 
@@ -125,7 +131,9 @@ def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
 
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
-    """Versions that meet on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
+    """Versions that are combined on the nodes of a GPU pool; for None, on the nodes of the cpu pool, without a
+    driver.
+    """
     operator = settings.gpu_operator
     return GpuStack(
         operator=operator.version,
@@ -147,7 +155,7 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
 
 
 def _setting(settings: Settings, name: str, finding: Finding) -> str:
-    """The setting that a finding about a pool is about."""
+    """Path of the setting that a finding about a pool refers to."""
     if finding.rule in _RULES:
         return _RULES[finding.rule]
     if finding.where == "driver":

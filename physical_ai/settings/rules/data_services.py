@@ -1,4 +1,4 @@
-"""Rules about the data services: what a region and a size allow, and words that allow data to be deleted."""
+"""Rules about the data services: what a region and a size support, and the text that allows the deletion of data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DELETION = Rule("data-deletion", "docs/data-services.md")
 
 
 def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about data services."""
+    """Findings of all rules about data services."""
     given = settings.data_services
     if given is None or not trust(_HERE):
         return
@@ -54,7 +54,10 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
 
 
 def _offered(settings: Settings) -> Iterator[SettingFinding]:
-    """Services that Azure has in some regions only. Of a region that is not in the catalogue nothing is known."""
+    """Findings about services that Azure does not offer in the region.
+
+    Nothing is known about a region that is not in the catalogue.
+    """
     region = regions().get(settings.region)
     if region is None:
         return
@@ -73,7 +76,9 @@ def _offered(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _has_no_zones(settings: Settings) -> bool:
-    """False for a region that is not in the catalogue, of which nothing is known."""
+    """True for a region without zones; False for a region that is not in the catalogue, about which nothing is
+    known.
+    """
     region = regions().get(settings.region)
     return region is not None and not region.zones
 
@@ -94,8 +99,9 @@ def _postgres(settings: Settings, given: DataServices, plan: DataFacts) -> Itera
 
 
 def _new_servers(settings: Settings, plan: DataFacts) -> Iterator[SettingFinding]:
-    """Findings about versions and sizes that the region does not offer a new server. An existing one keeps them, so
-    these are no errors.
+    """Warnings about versions and sizes that the region does not offer for new servers.
+
+    They are no errors, since an existing server keeps what it has.
     """
     row = postgres_regions().get(settings.region)
     if row is None:
@@ -141,7 +147,9 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
 
 
 def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings about images of the platform itself that no Pod could pull, as the registry does not cache them."""
+    """Findings about images of the platform itself that no Pod could pull, because the registry does not cache
+    them.
+    """
     here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
     if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:
         problem = "Images are replaced by a MutatingAdmissionPolicy, which Kubernetes has from 1.36."
@@ -150,7 +158,7 @@ def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[Set
         if _is_missing(given, image):
             problem, fix = _missing(image, "name another image, or ")
             yield warning(here, problem, fix, others=(path,), rule=ONLY)
-    # A missing image of a chart is an error: its release is declared, and would wait for the Pods.
+    # A missing chart image is an error: the release is declared, and would wait for its Pods.
     for image, path in chart_images(settings).items():
         if _is_missing(given, image):
             problem, fix = _missing(image)
@@ -166,12 +174,12 @@ def _names(given: DataServices) -> set[str]:
 
 
 def _missing(image: str, otherwise: str = "") -> tuple[str, str]:
-    """Problem and fix."""
+    """Problem and fix for an image that the registry does not cache."""
     host = image.partition("/")[0]
     problem = f"The registry does not cache {host}, so Pods can't pull {image} unless it is imported."
     add = "" if host in NEED_LOGIN or not is_upstream(host) else f"add {host} to registry.upstreams, or "
     name = image.partition("@")[0]
-    if add and ":" not in name:  # all images of a repository
+    if add and ":" not in name:  # a repository without a tag stands for all its images
         return problem, f"Add {host} to registry.upstreams."
     fix = f"{add}{otherwise}import it ({import_command(image)}) and list {name} in registry.imported."
     return problem, f"{fix[0].upper()}{fix[1:]}"

@@ -1,4 +1,4 @@
-"""Rule that a stack names its deployers. Only Azure needs them: a simulation has a deployer of its own."""
+"""Rule that a stack has to name its deployers. It only concerns Azure, since a simulation has its own deployer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FIX = (
 
 
 def unnamed_deployers(loaded: Loaded) -> list[Fault]:
-    """Faults of a stack without deployers, which must not be deployed.
+    """Faults of a stack without deployers, which must not be deployed to Azure.
 
-    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. Who
-    may use a cluster that exists already is decided there.
+    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. For
+    an existing cluster there is no such fault, since its owner decides who may use it.
     """
     if loaded.settings.access.deployers or not creates_cluster(loaded.settings):
         return []

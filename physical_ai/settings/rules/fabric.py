@@ -1,4 +1,4 @@
-"""Rules about InfiniBand: which pools can have a fabric, and what it needs besides."""
+"""Rules about InfiniBand: which pools can have a fabric, and what else it needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPERATOR: Path = ("networkOperator",)
 
 
 def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about InfiniBand."""
+    """Findings of all rules about InfiniBand."""
     for name, platform in settings.osmo.platforms.items():
         pool = settings.pools.get(name)
         here: Path = ("osmo", "platforms", name, "rdma")
@@ -68,7 +68,9 @@ def _operator(path: Path, pool: Pool, settings: Settings) -> Iterator[SettingFin
 
 
 def _placement(path: Path, pool: Pool) -> Iterator[SettingFinding]:
-    """A fabric is that of one placement group: one scale set, in one place, of limited size."""
+    """Errors of a pool whose nodes would not share a fabric: it connects one placement group, which is one scale set
+    of limited size, in one zone.
+    """
     if len(set(pool.zones)) > 1:
         problem = f"Nodes in {len(set(pool.zones))} zones share no fabric: InfiniBand connects one placement group."
         yield error(

@@ -1,4 +1,4 @@
-"""Rules about fallbacks of a pool: each could be deployed as it is written."""
+"""Rules about fallbacks of pools: each has to be deployable as it is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELDS = {"sku": "sku", "zones": "zones", "priority": "priority"}
 
 
 def check_fallbacks(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings at the fallbacks of all pools."""
+    """Findings about the fallbacks of all pools."""
     for name, pool in settings.pools.items():
         path: Path = ("pools", name)
         if not pool.fallbacks or not trust(path):
@@ -45,7 +45,7 @@ def _fallback(path: Path, pool: Pool, fallback: Fallback, settings: Settings) ->
     for each in found:
         if not each.is_error or each.where == "region":
             continue
-        # A conflict with a value of the pool is reported at the field that the fallback changes.
+        # A conflict with one of the pool's values is reported at the field that the fallback changes.
         named = _FIELDS.get(each.where)
         here = named if named is not None and getattr(fallback, named) is not None else None
         place = (*path, here) if here is not None else path

@@ -1,4 +1,4 @@
-"""Rules about drivers and the GPU Operator: what can't work whatever the versions (those: `compat`)."""
+"""Rules about drivers and the GPU Operator that hold for all versions; `compat` has the rules about versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEFAULT: Path = (*_OPERATOR, "driver")
 
 
 def check_gpu(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about drivers and the operator, except those about sharing and GRID."""
+    """Findings of all rules about drivers and the operator, except those about sharing and GRID."""
     yield from _operator(settings, trust)
     for name, pool in gpu_facts.nvidia_pools(settings).items():
         if trust(("pools", name, "driver"), ("pools", name, "sku")) and gpu_facts.knows_gpu(pool):
@@ -121,14 +121,17 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
 
 
 def _signed_by_aks(pool: Pool) -> bool:
-    """True where Secure Boot loads AKS's driver: on Azure Linux. Ubuntu needs gpuProfile.driver None with it (AKS
-    docs, use-trusted-launch, 2026-08-21).
+    """True where Secure Boot accepts AKS's driver, which is so on Azure Linux.
+
+    Ubuntu with Secure Boot needs gpuProfile.driver None (AKS docs, use-trusted-launch, 2026-08-21).
     """
     return pool.driver.source == "aks" and pool.os_sku == "AzureLinux"
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """A ClusterPolicy has one driver for all pools, in an image for the system of whichever GPU node it looks at."""
+    """Errors where a ClusterPolicy owns the drivers and pools differ: it has one driver for all pools, in an image for
+    one operating system.
+    """
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)
     for name, pool in operated.items():

@@ -1,6 +1,6 @@
-"""Rules about the GRID driver: an installer whose file is known, from an address that nodes reach, for the pool's GPU.
+"""Rules about the GRID driver: its installer is known, nodes can reach it, and it fits the pool's GPU.
 
-Rules about the vGPU branches of Azure's hosts are with those about versions: `physical_ai.catalog.compat.vgpu`.
+Rules about the vGPU branches of Azure's hosts are among the version rules: `physical_ai.catalog.compat.vgpu`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MODULES: Path = (*_GRID, "moduleType")
 _OFFLINE: Path = (*_GRID, "offline")
 DOCKER_HUB = "docker.io"
 ANONYMOUS_PULLS = 100
-"""Pulls that Docker Hub allows from one address in six hours. The nodes of a cluster share their address."""
+"""Pulls that Docker Hub allows from one address in six hours. All nodes of a cluster may have the same address."""
 
 
 def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about the GRID driver. Without a GRID pool nothing of it is used, and nothing is asked."""
+    """Findings of all rules about the GRID driver; none without a GRID pool."""
     for name, pool in settings.pools.items():
         policy: Path = ("pools", name, "driver", "upgradePolicy")
         source: Path = ("pools", name, "driver", "source")
@@ -44,7 +44,7 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for name, pool in pools.items():
         version = pool.driver.version or settings.grid_driver.version
         here: Path = ("pools", name, "driver", "version") if pool.driver.version else _VERSION
-        # A build that several pools share is reported once.
+        # A build that several pools use is reported once.
         if version not in checked:
             checked.add(version)
             yield from _build(settings, version, here)
@@ -128,7 +128,7 @@ def _offline(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _image(settings: Settings) -> Iterator[SettingFinding]:
-    """The agent's image comes from Docker Hub unless another registry is set."""
+    """Findings about the agent's image, which comes from Docker Hub unless another registry is set."""
     grid, here = settings.grid_driver, (*_GRID, "imageRegistry")
     if grid.image_registry != DOCKER_HUB:
         return

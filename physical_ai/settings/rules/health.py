@@ -1,4 +1,4 @@
-"""Rules about the health of GPU nodes: the abilities of the cluster, and the waits for people."""
+"""Rules about the health of GPU nodes: what the cluster supports, and waits that need people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IMAGES: Path = ("health", "acceptance", "images")
 
 
 def check_health(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about health."""
+    """Findings of all rules about the health of GPU nodes."""
     if trust(_IMAGES):
         yield from _images(settings)
     if trust(_ADMIT, ("cluster", "kubernetesVersion")) and settings.health.admit == "accepted":

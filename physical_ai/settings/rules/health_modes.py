@@ -1,4 +1,4 @@
-"""Rules about the health of GPU nodes: a mode that acts needs someone who notices, and something to act on."""
+"""Rules about health modes: a mode that acts needs somebody who is notified, and nodes that it can act on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STORE: Path = (*_HERE, "datastoreSecret")
 
 
 def check_health_mode(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about health modes."""
+    """Findings of all rules about health modes."""
     if not trust(_HERE):
         return
     yield from _datastore(settings)

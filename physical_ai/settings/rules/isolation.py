@@ -18,7 +18,7 @@ _OF_PODS = Rule("task-range-of-pods", "AKS docs, azure-cni-powered-by-cilium: no
 
 
 def check_isolation(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about the destinations of tasks."""
+    """Findings of all rules about the destinations of tasks."""
     if not trust(_RANGES):
         return
     for index, block in enumerate(settings.network.isolation.task_ranges):
@@ -33,7 +33,7 @@ def check_isolation(settings: Settings, trust: Trust) -> Iterator[SettingFinding
 
 
 def _inside(settings: Settings, trust: Trust, here: Path, block: IPv4Network) -> Iterator[SettingFinding]:
-    """Ranges of the cluster itself, which no policy selects by address."""
+    """Warnings about ranges of the cluster itself, which a NetworkPolicy does not select by address."""
     for key, own in (("podCidr", settings.network.pod_cidr), ("serviceCidr", settings.network.service_cidr)):
         path: Path = ("network", key)
         if trust(path) and block.overlaps(own):

@@ -1,4 +1,4 @@
-"""Rules about the kubelet of a pool's nodes: Pods that no node would ever take."""
+"""Rules about the kubelets of a pool's nodes: settings with which no node would take some Pods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAIMS = Rule("kubelet-claims", "Kubernetes docs, topology-manager, hint provide
 
 
 def check_kubelet(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about `pools.<pool>.kubelet`."""
+    """Findings of all rules about `pools.<pool>.kubelet`."""
     for name, pool in settings.pools.items():
         if pool.kubelet is not None and trust(("pools", name, "kubelet"), ("pools", name, "sku")):
             yield from _pool(name, pool, pool.kubelet)

@@ -1,4 +1,4 @@
-"""The rule about kernel-module parameters."""
+"""Rule about kernel-module parameters."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, error
 
 MODULES = ("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-peermem")
-"""Kernel modules with parameters of their own (NVIDIA GPU Operator docs, custom-driver-params)."""
+"""Kernel modules whose parameters can be set (NVIDIA GPU Operator docs, custom-driver-params)."""
 _PARAMETER = re.compile(r"[A-Za-z0-9_]+")
 
 
 def check_modules(path: Path, parameters: Mapping[str, Mapping[str, str]]) -> Iterator[SettingFinding]:
-    """`path` is the path of the parameters by module."""
+    """Errors of kernel-module parameters. `path` is the path of the setting with parameters by module."""
     for module in parameters:
         if module not in MODULES:
             near = nearest(module, MODULES) or MODULES[0]

@@ -1,4 +1,4 @@
-"""Rules about private access to Azure Monitor: one scope for networks that share DNS, and what it cuts off."""
+"""Rules about private access to Azure Monitor: one scope for networks that share DNS, and access that it removes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 SMALLEST_ENDPOINTS = 28
-"""A smaller subnet is reported as too small for any endpoints."""
+"""Prefix length above which another rule already reports the subnet as too small for any endpoint."""
 _MONITOR: Path = (*PRIVATE, "monitor")
 _HUB: Path = (*PRIVATE, "hub")
 _DESIGN = "Azure docs, azure-monitor/fundamentals/private-link-design"
@@ -25,7 +25,7 @@ READERS = Rule("monitor-readers", f"{_DESIGN}, network isolation")
 
 
 def check_monitor_link(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about the private link scope of Azure Monitor."""
+    """Findings of all rules about the private link scope of Azure Monitor."""
     given = private_network(settings)
     if given is None or not trust(PRIVATE, ("network", "mode"), ("monitoring",)):
         return
@@ -59,7 +59,9 @@ def _own_scope(settings: Settings, link: MonitorLink, subnet: IPv4Network) -> It
 
 
 def _shared_names(has_zones: bool) -> Iterator[SettingFinding]:
-    """Names of Azure Monitor are the same for all workspaces of a region, so that the last scope has them."""
+    """Warning about a second scope for networks that share DNS: Azure Monitor's names are the same for all workspaces
+    of a region, so they resolve to the last scope.
+    """
     place: Path = (*_MONITOR, "scope")
     fix = "scope: the id of the hub's scope, or access: public."
     if has_zones:

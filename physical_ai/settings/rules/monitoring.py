@@ -1,4 +1,4 @@
-"""Rules about metrics and alerts: names and units exist, and whoever should be notified can be."""
+"""Rules about metrics and alerts: names and units have to exist, and receivers have to be reachable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_QUOTA = -1
 
 
 def check_monitoring(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about metrics and alerts."""
+    """Findings of all rules about metrics and alerts."""
     if not trust(_HERE):
         return
     yield from _overrides(settings.monitoring)
@@ -90,7 +90,9 @@ def _back_end(monitoring: Monitoring) -> Iterator[SettingFinding]:
 
 
 def _infiniband(settings: Settings) -> Iterator[SettingFinding]:
-    """AKS's node exporter is scraped by the add-on, which keeps none of its series about InfiniBand by default."""
+    """Warnings where alerts about InfiniBand would be silent: Azure's add-on scrapes AKS's node exporter, and drops
+    its series about InfiniBand by default.
+    """
     for name, pool in settings.pools.items():
         if settings.monitoring.metrics == "azure" and has_infiniband(pool):
             problem = "Azure's add-on drops the series of InfiniBand, so that alerts about its ports are silent."

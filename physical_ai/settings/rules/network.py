@@ -1,4 +1,4 @@
-"""Rules about addresses: private, inside the virtual network, apart from each other, and large enough."""
+"""Rules about address ranges: private, inside the virtual network, without overlaps, and large enough."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error
 Ranges = dict[Path, IPv4Network]
 
 RESERVED = tuple(IPv4Network(text) for text in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
-"""Ranges AKS keeps for itself (AKS docs, azure-cni-overlay)."""
+"""Ranges that AKS reserves (AKS docs, azure-cni-overlay)."""
 AZURE_ADDRESSES = 5
-"""Addresses Azure keeps in every subnet: the first four and the last."""
+"""Number of addresses that Azure reserves in every subnet: the first four and the last."""
 SMALLEST_SUBNET = 29
 POD_BLOCK = 24
-"""Overlay networking gives each node a /24 of the pod range."""
+"""Prefix length of the block of the Pod range that each node gets with overlay networking."""
 
 _NETWORK: Path = ("network",)
 _SPACE: Path = ("network", "addressSpace")
@@ -32,7 +32,7 @@ _DNS: Path = ("network", "dnsServiceIp")
 
 
 def check_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All address rules."""
+    """Findings of all rules about address ranges."""
     network = settings.network
     subnets: Ranges = {_SYSTEM: network.system_subnet}
     subnets |= {("pools", name, "subnet"): pool.subnet for name, pool in settings.pools.items()}
@@ -56,7 +56,7 @@ def check_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 def _private(path: Path, block: IPv4Network) -> Iterator[SettingFinding]:
     allowed = (*PRIVATE, SHARED) if path == _PODS else PRIVATE
     if not any(block.subnet_of(private) for private in allowed):
-        # A reserved range outside RFC 1918 is reported once, as not private.
+        # A reserved range outside RFC 1918 is reported only once, as not private.
         yield error(path, f"{block} is not private.", f"Choose a range in {', '.join(map(str, allowed))}.")
         return
     if path == _SPACE:
@@ -88,7 +88,10 @@ def _wide_apart(wide: Ranges) -> Iterator[SettingFinding]:
 
 
 def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[SettingFinding]:
-    """Overlapping subnets, reported at the later one. With the space known, a free block in it is named."""
+    """Errors of overlapping subnets, reported at the later one.
+
+    If the address space is known, they suggest a free block.
+    """
     order = {path: index for index, path in enumerate(blocks)}
     widest: tuple[Path, IPv4Network] | None = None
     for path, block in sorted(blocks.items(), key=lambda item: (item[1].network_address, item[1].prefixlen)):
@@ -161,7 +164,7 @@ def _scales(pools: list[Path]) -> list[Path]:
 
 
 def _suggest(prefix: int, spaces: Sequence[IPv4Network], taken: Sequence[IPv4Network]) -> str:
-    """The first free block of this length in the spaces."""
+    """Text with the first free block of this prefix length in the address spaces."""
     free = next((block for space in spaces if (block := _free(prefix, space, taken))), None)
     if free:
         return f"{free} is free."
@@ -169,7 +172,10 @@ def _suggest(prefix: int, spaces: Sequence[IPv4Network], taken: Sequence[IPv4Net
 
 
 def _free(prefix: int, space: IPv4Network, taken: Sequence[IPv4Network]) -> IPv4Network | None:
-    """Found by stepping over what is taken, not through every block: a /8 has 16 million of /32."""
+    """First free block of this prefix length in the address space; None where there is none.
+
+    The search skips taken blocks instead of trying every block, since a /8 has 16 million of /32.
+    """
     step = 2 ** (32 - prefix)
     start, end = int(space.network_address), int(space.broadcast_address)
     while start + step - 1 <= end:

@@ -1,4 +1,4 @@
-"""Rules about OSMO: platforms have names of their own and a pool, limits have an order, a backend has a service."""
+"""Rules about OSMO: unique platform names with a pool, ordered limits, a service for a backend."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error, war
 
 _OSMO: Path = ("osmo",)
 IN_CLUSTER = (".svc", ".svc.cluster.local")
-"""Suffixes of the names of Services; requests to them stay in the cluster."""
+"""Suffixes of the names of Services; requests to them stay inside the cluster."""
 EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.com")
-"""RFC 2606, and the company in Microsoft's documentation."""
+"""Domains of examples: those of RFC 2606, and of the company in Microsoft's documentation."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
-"""Seconds beyond which a running time is reported: what hangs for a week costs a week."""
+"""Seconds of running time above which a limit is reported, since a hanging workflow would cost that much time."""
 
 
 def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about OSMO."""
+    """Findings of all rules about OSMO."""
     if not trust(_OSMO):
         return
     yield from _service(settings)
@@ -63,7 +63,7 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _is_plain(url: str) -> bool:
-    """True where requests are not encrypted, and leave the cluster."""
+    """True where requests to the URL are unencrypted, and leave the cluster."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not (parts.hostname or "").endswith(IN_CLUSTER)
 
@@ -112,7 +112,7 @@ def _platforms(settings: Settings) -> Iterator[SettingFinding]:
             yield warning(here, problem, None, rule=rules.WORKFLOWS_BASELINE)
     if not all(gpu_facts.knows_gpu(pool) for pool in settings.pools.values()):
         return
-    # The chart has its own platform, named default.
+    # The chart has a platform of its own, named default.
     seen: dict[str, str] = {osmo_facts.CPU_PLATFORM: "cpu", "default": "of OSMO's chart"}
     for facts in osmo_facts.gpu_platforms(settings):
         first = seen.setdefault(facts.name, facts.pool)
@@ -123,7 +123,7 @@ def _platforms(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _quota(settings: Settings) -> Iterator[SettingFinding]:
-    """A quota in which a task has no place makes its platform one on which nothing starts."""
+    """Warning about a GPU quota of 0, with which nothing would start on GPU platforms."""
     quota = settings.osmo.gpu_quota
     if quota is not None and settings.pools and quota < 1:
         problem = "No Pod of a workflow may request a GPU, so nothing starts on the GPU platforms."
@@ -131,7 +131,7 @@ def _quota(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _room(settings: Settings) -> Iterator[SettingFinding]:
-    """A pool whose nodes are too small to share would make a platform on which nothing fits."""
+    """Warnings about pools whose nodes are too small to share, so that no task would fit their platform."""
     for key, pool in settings.pools.items():
         if not gpu_facts.knows_gpu(pool):
             continue

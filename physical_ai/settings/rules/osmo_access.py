@@ -1,4 +1,4 @@
-"""Rules about access to a control plane: none without a login, no token without encryption."""
+"""Rules about access to a control plane: it needs a login, and tokens need encryption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BACKENDS: Path = ("osmo", "backends")
 
 
 def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about access to a control plane, and about the stacks that it serves."""
+    """Findings of all rules about access to a control plane, and about the stacks that it serves."""
     if not trust(("osmo",)):
         return
     if not settings.osmo.installs_service:
@@ -70,7 +70,7 @@ def _address(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _issuer(settings: Settings) -> Iterator[SettingFinding]:
-    """An authority asks for a record in the zone that the host is in."""
+    """Error where the host is not in the DNS zone in which a certificate authority looks for a record."""
     access = settings.osmo.access
     issued = access.tls.cert_manager if access.tls is not None else None
     if issued is None or issued.acme is None or access.host is None:
@@ -135,7 +135,7 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _public(settings: Settings) -> Iterator[SettingFinding]:
-    """Finding about a public address without login: entra, and so without a certificate and a group."""
+    """Error about a public address without an Entra login, which also requires a certificate and a group."""
     access, here = settings.osmo.access, (*ACCESS, "scope")
     if access.scope == "internal":
         return

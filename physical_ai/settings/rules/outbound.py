@@ -1,4 +1,4 @@
-"""Rules about the NAT gateways: what the region has, and zones whose loss would cut off the nodes of others."""
+"""Rules about NAT gateways: what the region offers, and zones whose failure would cut off nodes of other zones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ONE_ZONE = Rule("nat-one-zone", "Azure docs, nat-gateway/nat-overview, availabi
 
 
 def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about NAT gateways."""
+    """Findings of all rules about NAT gateways."""
     own = regions().get(settings.region)
     if own is None or not trust(_FORM, _NEXT) or uses_firewall(settings):
         return

@@ -1,4 +1,4 @@
-"""Rules about ids that only an example has: sufficient to simulate, an error on Azure."""
+"""Rules about ids from examples, which are enough for a simulation, and an error on Azure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import SettingFinding, Trust, warning
 
 EXAMPLE_ID = "00000000-0000-0000-0000-"
-"""Prefix of the ids in the committed stacks; neither Entra nor Azure issues any of these."""
+"""Prefix of the ids in the committed stacks; neither Entra nor Azure issues such ids."""
 
 
 def check_placeholders(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """One finding for each group of ids. Example addresses and names are found where they are judged."""
+    """Warnings about example ids, one for each group of ids. Other rules find example addresses and names."""
     for path, values in _ids(settings):
         found = [value for value in values if EXAMPLE_ID in value]
         if found and trust(path):

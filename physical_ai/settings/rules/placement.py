@@ -1,4 +1,4 @@
-"""Rules about node labels and taints: their syntax, and what belongs to Kubernetes, AKS or the driver source."""
+"""Rules about node labels and taints: their syntax, and keys that belong to Kubernetes, AKS or the driver source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from physical_ai.settings.rules.registry import PROGRAMS_LABEL, TWO_OWNERS
 
 
 def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
-    """The labels that a stack adds to a pool."""
+    """Findings about labels that a stack adds to a pool."""
     path: Path = ("pools", name, "labels")
     if not trust(path):
         return
@@ -50,7 +50,7 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
 
 
 def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
-    """The taints that a stack adds to a pool."""
+    """Findings about taints that a stack adds to a pool."""
     path: Path = ("pools", name, "taints")
     if not trust(path):
         return

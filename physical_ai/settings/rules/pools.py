@@ -1,4 +1,4 @@
-"""Rules about node pools: the catalogue's findings, names, and what AKS requires of system pools."""
+"""Rules about node pools: findings of the catalogue, names, and AKS's requirements on system pools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from physical_ai.settings.rules.registry import ONE_OS
 
 MOST_POOLS = 100
 MOST_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
-"""AKS limits a cluster (AKS docs, quotas-skus-regions)."""
+"""Largest number of nodes in a cluster, by AKS tier (AKS docs, quotas-skus-regions)."""
 
 
 def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about node pools but those about labels, taints and addresses."""
+    """Findings of all rules about node pools, except those about labels, taints and addresses."""
     for path, pool in pool_paths(settings).items():
         yield from _size(path, pool, settings, trust)
         yield from _zones(path, pool, trust)
@@ -41,13 +41,13 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """The catalogue's findings about the pool's size, as far as the settings it reads are the user's."""
+    """Findings of the catalogue about the pool's size, for settings that are the user's own."""
     if not trust((*path, "sku")):
         return
     gpu = pool if isinstance(pool, Pool) else None
     driver = gpu.driver.source.value if gpu else None
     if gpu and not trust((*path, "driver")):
-        # Without a known source, any source of the size serves to check the rest.
+        # If the source is unusable, any source that the size supports serves to check the rest.
         driver = _any_source(pool.sku)
     found = judge(
         pool.sku,
@@ -65,7 +65,7 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
             continue
         here = (*path, *each.where.split("."))
         if trust(here):
-            # A conflict between a size and another setting may be the size's fault.
+            # A conflict between a size and another setting can also be resolved by another size.
             others = () if each.where == "sku" else ((*path, "sku"),)
             recorded = settings.record and each.rule == "size-retired"
             severity = Severity.WARNING if recorded else each.severity
@@ -109,7 +109,7 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
 
 def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     operated = gpu_facts.operator_pools(settings)
-    # Where the release has no driver resource per pool, it is an error: physical_ai.settings.rules.gpu.
+    # Where the release has no driver resource per pool, physical_ai.settings.rules.gpu reports an error instead.
     if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
         return
     first, *rest = operated

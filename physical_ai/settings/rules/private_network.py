@@ -1,4 +1,6 @@
-"""Rules about the network modes hybrid and private: what each needs, ways in, name resolution, ranges outside."""
+"""Rules about the network modes hybrid and private: requirements of each mode, access, name resolution, address ranges
+outside.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ ROUTING = Rule("private-routing", "AKS docs, egress-udr")
 
 
 def check_private_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about private networks."""
+    """Findings of all rules about private networks."""
     given = settings.network.private
     if not trust(_MODE):
         return

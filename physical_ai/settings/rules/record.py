@@ -1,4 +1,4 @@
-"""The rule about stacks that record an architecture of the past."""
+"""Rule about stacks that record an architecture of the past."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HERE: Path = ("record",)
 
 
 def check_record(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """A record is for the simulator: a warning there, and the end of any deployment to Azure."""
+    """Warning about a stack that records the past, which is for the simulator; it refuses any deployment to Azure."""
     if settings.record and trust(_HERE):
         named = f"Profile {settings.profile} records" if settings.profile else "This stack records"
         problem = f"{named} an architecture of the past, for simulation and comparison; do not deploy it to Azure."

@@ -1,4 +1,4 @@
-"""The rules about GPUs by name, each with the source it rests on. Findings cite them."""
+"""Rules about GPUs by name, each with its source, which findings cite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about shared GPUs: which ways exclude each other, and what a GPU can be cut into."""
+"""Rules about shared GPUs: which methods exclude each other, and how a GPU can be partitioned."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
-"""Numbers of slices into which MIG divides a GPU (NVIDIA MIG user guide)."""
+"""Numbers of compute and memory slices into which MIG divides a GPU (NVIDIA MIG user guide)."""
 FEWEST = 2
-"""Replicas that make sharing of a GPU; the device plugin's parser takes no fewer."""
+"""Smallest number of replicas with which a GPU is shared; the device plugin's parser rejects fewer."""
 MPS_RELAXED = (0, 20)
-"""Device plugin from which MPS takes failRequestsGreaterThanOne: false (NVIDIA/k8s-device-plugin 0.20)."""
+"""Version of the device plugin from which on MPS supports failRequestsGreaterThanOne: false (NVIDIA/k8s-device-plugin
+0.20).
+"""
 _STRATEGY: Path = ("gpuOperator", "migStrategy")
 
 
 def check_sharing(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about shared GPUs."""
+    """Findings of all rules about shared GPUs."""
     for name, pool in settings.pools.items():
         path: Path = ("pools", name)
         if not trust((*path, "sharing"), (*path, "sku")):
@@ -100,7 +102,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
         fix, strategy = "Keep one profile, or strategy: mixed.", (*path, "strategy")
         yield error((*path, "profiles"), problem, fix, others=(strategy,), rule=rules.MIG_SINGLE)
     elif not mig.profiles:
-        # The device plugin stops if MIG is on without an instance.
+        # The device plugin exits if MIG is enabled without an instance.
         problem, fix = "No profile: the GPU would offer nothing.", "mig: null, or a profile."
         yield error((*path, "profiles"), problem, fix, rule=rules.MIG_LAYOUT)
     elif not unknown and (problem := _too_much(mig, model)):
@@ -109,7 +111,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _too_much(mig: Mig, model: MigModel) -> str | None:
-    """Reason why a layout does not fit one GPU."""
+    """Reason why a MIG layout does not fit one GPU; None where it fits."""
     if len(mig.profiles) == 1:
         [(profile, count)] = mig.profiles.items()
         most = model.profiles[profile].most
@@ -155,7 +157,9 @@ def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _strategy(settings: Settings) -> Iterator[SettingFinding]:
-    """A strategy set by hand reaches every node by environment variable, and wins over each pool's own."""
+    """Error about an explicit MIG strategy that does not fit all pools: it reaches every node as an environment
+    variable, which takes precedence over the pools' own strategies.
+    """
     wanted = settings.gpu_operator.mig_strategy
     if not wanted:
         return

@@ -1,4 +1,4 @@
-"""Rule that the resources a stack names are in its subscription, which is known after a login."""
+"""Rule that the resources which a stack names are in its subscription, which is known only after a login."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _IDENTITY: Path = ("osmo", "tokenFrom", "identity")
 
 
 def elsewhere(loaded: Loaded, subscription: str) -> list[Fault]:
-    """Identities that this stack would federate with its cluster, in a subscription where it changes nothing."""
+    """Faults of identities that this stack would federate with its cluster, but that are in another subscription, in
+    which it changes nothing.
+    """
     osmo = loaded.settings.osmo
     if osmo.token_from is None or not osmo.fetches_token:
         return []

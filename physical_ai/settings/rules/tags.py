@@ -1,4 +1,4 @@
-"""Rules about Azure tags, as Resource Manager has them (ARM docs, tag-resources)."""
+"""Rules about Azure tags, which follow those of Resource Manager (ARM docs, tag-resources)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESERVED_PREFIXES = ("microsoft", "azure", "windows")
 
 
 def check_tags(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about tags."""
+    """Findings of all rules about tags."""
     if not trust(("tags",)):
         return
     if len(settings.tags) > MOST_TAGS:

@@ -1,4 +1,4 @@
-"""The dashboards of the platform: the JSON that Grafana reads, and what each panel shows.
+"""Dashboards of the platform: the JSON that Grafana imports, and the content of each panel.
 
 >>> [dashboard.name for dashboard in dashboards()]
 ['status', 'fleet', 'workflow', 'osmo-workflow', 'osmo-agents', 'osmo-service']

@@ -1,4 +1,4 @@
-"""A dashboard as Grafana's JSON describes it, as far as this project draws it."""
+"""A dashboard of Grafana's JSON, with the parts that this project draws."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 ALL = ".+"
-"""The value of a variable of which everything is chosen."""
+"""Value of a dashboard variable that selects everything."""
 _VARIABLE = re.compile(r"\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::\w+)?\}")
 
 
 @dataclass(frozen=True)
 class Query:
-    """One expression; the legend names labels as `{{node}}`."""
+    """A query of a panel: its expression, and a legend that names labels as `{{node}}`."""
 
     expression: str
     legend: str = ""
@@ -22,7 +22,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Color from this value on; without a value from the smallest on."""
+    """Value from which on a color applies; None for the smallest value."""
 
     value: float | None
     color: str
@@ -39,18 +39,18 @@ class Panel:
     title: str
     queries: tuple[Query, ...]
     unit: str
-    """Unit by Grafana's name: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
+    """Unit as Grafana names it: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
     kind: str
-    """Grafana's type of panel: `timeseries`, `stat`, `table`."""
+    """Type of panel as Grafana names it: `timeseries`, `stat`, `table`."""
     text: str
     width: int
-    """Width of at most 24 columns."""
+    """Width in columns, of 24."""
     steps: tuple[Threshold, ...] = ()
-    """Values from which on a color counts: lines of a plot, the ground of a number."""
+    """Values from which on a color applies: as lines in a plot, or as the background of a number."""
     links: tuple[Link, ...] = ()
-    """Runbooks of the alerts about the same values."""
+    """Links to the runbooks of alerts about the same values."""
     colors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Colors of lines with a meaning of their own, by legend."""
+    """Colors of lines with a special meaning, by legend."""
     runbook: str = ""
     """Address of the runbook in a table of alerts, with `${__value.raw}` for the name of the alert."""
     stacked: bool = False
@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Variable:
-    """A choice at the top, from the values of a label."""
+    """Variable at the top of a dashboard, to choose from the values of a label."""
 
     name: str
     query: str
@@ -76,16 +76,16 @@ class Variable:
 @dataclass(frozen=True)
 class Dashboard:
     name: str
-    """Name of its file, also part of its uid."""
+    """Name of the dashboard's file, which is also part of its uid."""
     uid: str
     title: str
     variables: tuple[Variable, ...]
     rows: tuple[Row, ...]
     document: str
-    """The JSON that Grafana imports."""
+    """JSON text that Grafana imports."""
 
     def filled(self, query: Query, *, span: str = "1h") -> str:
-        """The expression of a query for Prometheus itself, as the dashboard shows it at first."""
+        """Expression of a query for Prometheus itself, with the initial values of the dashboard's variables."""
         return filled(query.expression, {each.name: each.first for each in self.variables}, span=span)
 
     def panels(self) -> Iterator[Panel]:
@@ -95,10 +95,10 @@ class Dashboard:
 
 
 def filled(expression: str, values: Mapping[str, str] | None = None, *, span: str = "1h") -> str:
-    """An expression for Prometheus itself: variables replaced, by any text where `values` has none.
+    """Expression for Prometheus itself: variables are replaced by `values`, or by an expression for any text.
 
     Args:
-        span: Time that the dashboard shows.
+        span: Time range of the dashboard.
 
     >>> filled('label_replace(up{node=~"aks-($pool)-.+"}, "pool", "$1", "node", "(.+)")')
     'label_replace(up{node=~"aks-(.+)-.+"}, "pool", "$1", "node", "(.+)")'

@@ -1,4 +1,4 @@
-"""The dashboards of one stack: without panels that never have data there, with its own thresholds and runbooks."""
+"""Dashboards of one stack: without panels that never have data there, and with the stack's thresholds and runbooks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from physical_ai.telemetry.rules import PAGE
 
 CLUSTER = "cluster"
 RUNBOOKS = "docs/runbooks/"
-"""The address in the files, as long as no stack has another one."""
+"""Address of the runbooks in the dashboards' files, which is replaced if a stack has another one."""
 _WHOLE = {"osmo-agents": "agents", "osmo-service": "service"}
 
 
 def runbook(alert: str) -> str:
-    """Address of an alert's section in the files."""
+    """Address of an alert's section in the runbooks, as in the dashboards' files."""
     return f"{RUNBOOKS}{PAGE}#{alert}"
 
 
 def of_stack(parameters: Parameters) -> tuple[Dashboard, ...]:
-    """The dashboards that a stack shows."""
+    """Dashboards that a stack shows."""
     has = {"agents": parameters.osmo_namespace is not None, "service": parameters.osmo_service}
     return tuple(
         read(each.name, _document(each, parameters))
@@ -44,14 +44,16 @@ def _document(dashboard: Dashboard, parameters: Parameters) -> str:
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
-    """True where the stack has any of the series whose existence depends on it; for other panels always."""
+    """True where the stack has one of the panel's series, for series that only some stacks have; always True for other
+    panels.
+    """
     names = {name for each in panel["targets"] for name in metrics(each["expr"])}
     found = [answer for name in names if (answer := _is_there(name, parameters)) is not None]
     return any(found) or not found
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """True where the stack has a series; None for one that every stack has."""
+    """True where the stack has a series; None for a series that every stack has."""
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():
@@ -70,7 +72,7 @@ def _is_there(name: str, parameters: Parameters) -> bool | None:
 
 
 def _with_thresholds(panel: dict[str, Any], parameters: Parameters) -> None:
-    """A panel about an alert has the threshold that the stack's settings give to it."""
+    """Sets the thresholds of a panel about an alert to those of the stack's settings."""
     for link in panel.get("links") or ():
         changed = parameters.overrides.get(link["title"])
         if changed is not None and changed.threshold is not None:
@@ -79,7 +81,7 @@ def _with_thresholds(panel: dict[str, Any], parameters: Parameters) -> None:
 
 
 def _placed(panels: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Panels without the gaps of those that were left out, and without rows that have none."""
+    """Panels moved together, so that omitted panels leave no gaps, and without rows that have no panels."""
     left = top = tallest = 0
     for number, panel in enumerate(panels):
         place, is_row = panel["gridPos"], panel["type"] == "row"

@@ -1,6 +1,6 @@
-"""Reads the dashboards that are part of the project: JSON as Grafana imports it, in `physical_ai/telemetry/data/`.
+"""Reading of the project's dashboards: JSON as Grafana imports it, in `physical_ai/telemetry/data/`.
 
-`docs/generator/dashboards/` writes them, with Grafana's Foundation SDK, which a deployment therefore does not need.
+`docs/generator/dashboards/` writes these files with Grafana's Foundation SDK, so a deployment does not need the SDK.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query
 
 FOLDER = Path(__file__).parents[1] / "data" / "dashboards"
 ORDER = ("status", "fleet", "workflow", "osmo-workflow", "osmo-agents", "osmo-service")
-"""Names of the files, in the order of the pages."""
+"""Names of the dashboards' files, in the order of the pages."""
 
 
 @lru_cache(maxsize=1)
@@ -25,7 +25,7 @@ def dashboards() -> tuple[Dashboard, ...]:
 
 
 def read(name: str, text: str) -> Dashboard:
-    """A dashboard from Grafana's JSON."""
+    """A dashboard parsed from Grafana's JSON."""
     given: Mapping[str, Any] = json.loads(text)
     variables = (each for each in given["templating"]["list"] if each["type"] == "query")
     return Dashboard(
