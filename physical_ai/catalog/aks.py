@@ -102,9 +102,7 @@ def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Al
 
 
 def reserved_millis(vcpus: int) -> int:
-    """Millicores that AKS reserves: 60, 100, 140, 180 on machines with 1, 2, 3, 4 vCPUs, and 10 more for each further
-    one.
-    """
+    """Millicores that AKS reserves: 60, 100, 120, 140 for 1, 2, 3, 4 vCPUs, and 10 for each further vCPU."""
     return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10
 
 
