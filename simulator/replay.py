@@ -6,7 +6,8 @@ recorded: nothing is scheduled, started, evicted or deleted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ NOT_LOADED: Mapping[str, str] = {
     "mutatingadmissionpolicies": "they would change what is loaded",
     "mutatingadmissionpolicybindings": "they would change what is loaded",
     "apiservices": "their servers do not run",
+    "clusterrolebindings": "they would give rights to the login of the replay",
+    "rolebindings": "they would give rights to the login of the replay",
     "ipaddresses": "the API server makes them",
     "servicecidrs": "the API server makes them",
 }
@@ -38,6 +41,11 @@ FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses", "servicea
 SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields",
                "selfLink", "ownerReferences", "deletionGracePeriodSeconds")  # fmt: skip
 """Metadata that the API server writes by itself, and references to objects by an id that they no longer have."""
+READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
+"""Paths beside resources that the reader may ask for."""
+PLAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+"""Names of resources, groups and namespaces: without the marks that have a meaning in a path or a rule."""
+LIST = re.compile(rf"(/api/v1|/apis/{PLAIN.pattern}/v[a-z0-9]+)/{PLAIN.pattern}")
 ADMISSION = ("ServiceAccount", "PodSecurity", "LimitRanger", "ResourceQuota", "Priority", "RuntimeClass",
              "DefaultTolerationSeconds", "StorageObjectInUseProtection", "PersistentVolumeClaimResize",
              "DefaultStorageClass", "NamespaceLifecycle", "TaintNodesByCondition", "PodTopologyLabels")  # fmt: skip
@@ -115,17 +123,49 @@ class ReplayPlane(ControlPlane):
         """True while both processes run."""
         return {"etcd", "kube-apiserver"} <= set(processes.running(self.folder))
 
-    def load(self, lists: Iterable[Listed], say: Callable[[str], None]) -> Loaded:
-        """Creates the objects, those that others need first, and their status."""
+    def load(self, lists: Iterable[Listed], readable: Iterable[str], say: Callable[[str], None]) -> Loaded:
+        """Creates the objects, those that others need first, and their status.
+
+        `readable` are resources that the reader may ask for even if nothing serves them: it is told that they are
+        missing, and not that it has no right.
+        """
         client, found = Client(self.admin_kubeconfig()), Loaded()
-        _let_read(client)
-        given = sorted(lists, key=lambda each: FIRST.index(each.resource) if each.resource in FIRST else len(FIRST))
-        for number, each in enumerate(given):
+        given = list(lists)
+        for number, (each, items) in enumerate(loadable(given)):
             say(f"loading {each.resource}: {number + 1} of {len(given)} lists")
-            for item in each.items if each.resource not in NOT_LOADED else ():
+            for item in items:
                 _create(client, each, item, found)
+        _let_read(client, [*readable, *(each.resource for each in given)])
         client.close()
         return found
+
+
+def loadable(lists: Iterable[Listed]) -> Iterator[tuple[Listed, list[Object]]]:
+    """Objects to create, those that others need first.
+
+    A recording may come from anybody. It gives no rights, asks no server, and changes nothing that the API server made
+    for itself.
+    """
+    given = [each for each in lists if LIST.fullmatch(each.path) and each.resource not in NOT_LOADED]
+    given.sort(key=lambda each: FIRST.index(each.resource) if each.resource in FIRST else len(FIRST))
+    for each in given:
+        yield each, [_body(each, item) for item in each.items if _is_own(each, item)]
+
+
+def _is_own(listed: Listed, item: Mapping[str, Any]) -> bool:
+    if not PLAIN.fullmatch(at(item, "metadata.namespace", "") or "default"):
+        return False
+    is_role = listed.resource in ("clusterroles", "roles")
+    return not (is_role and (name(item).startswith("system:") or name(item) == READER))
+
+
+def reader_rules(resources: Iterable[str]) -> list[Object]:
+    """Rights of the reader: these resources alone, and never what is behind them, such as `nodes/proxy`."""
+    named = sorted({each for each in resources if PLAIN.fullmatch(each)})
+    return [
+        {"apiGroups": ["*"], "resources": named, "verbs": ["get", "list", "watch"]},
+        {"nonResourceURLs": list(READ_PATHS), "verbs": ["get"]},
+    ]
 
 
 def plane_of(stack: str) -> ReplayPlane:
@@ -135,14 +175,20 @@ def plane_of(stack: str) -> ReplayPlane:
     return ReplayPlane(folder, toolbox(home.tools), folder / "tokens.csv")
 
 
-def _create(client: Client, listed: Listed, item: Mapping[str, Any], found: Loaded) -> None:
+def _body(listed: Listed, item: Mapping[str, Any]) -> Object:
     metadata = {key: value for key, value in item["metadata"].items() if key not in SERVER_SETS}
     body: Object = {**item, "apiVersion": listed.api_version, "kind": listed.kind, "metadata": metadata}
-    body.pop("status", None)
-    if listed.resource == "services":
-        body["spec"] = {key: value for key, value in body["spec"].items() if key not in ("clusterIP", "clusterIPs")}
-        if at(item, "spec.clusterIP") == "None":
-            body["spec"]["clusterIP"] = "None"
+    spec = body.get("spec")
+    if listed.resource == "services" and isinstance(spec, dict):
+        own = {key: value for key, value in at(item, "spec").items() if key not in ("clusterIP", "clusterIPs")}
+        body["spec"] = {**own, "clusterIP": "None"} if at(item, "spec.clusterIP") == "None" else own
+    if listed.resource == "customresourcedefinitions" and isinstance(spec, dict):
+        body["spec"] = {**at(item, "spec"), "conversion": {"strategy": "None"}}
+    return body
+
+
+def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> None:
+    body = {key: value for key, value in item.items() if key != "status"}
     place = listed.place(item)
     try:
         client.request("POST", place, body)
@@ -159,13 +205,14 @@ def _create(client: Client, listed: Listed, item: Mapping[str, Any], found: Load
                 found.refused.append(f"status of {listed.kind} {name(item)}: {refusal}")
 
 
-def _let_read(client: Client) -> None:
-    """The right to read everything, for the reader alone."""
+def _let_read(client: Client, resources: Iterable[str]) -> None:
+    """The right to read these resources and all that are served, for the reader alone."""
     rights = "/apis/rbac.authorization.k8s.io/v1"
-    rules = [
-        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
-        {"nonResourceURLs": ["*"], "verbs": ["get"]},
-    ]
+    versions = ["/api/v1"]
+    for group in client.get("/apis")["groups"]:
+        versions += [f"/apis/{each['groupVersion']}" for each in group["versions"]]
+    served = [each["name"] for path in versions for each in client.get(path)["resources"]]
+    rules = reader_rules([*served, *resources])
     client.request("POST", f"{rights}/clusterroles", {"metadata": {"name": READER}, "rules": rules})
     bound = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": READER},
              "subjects": [{"kind": "Group", "name": GROUP}]}  # fmt: skip

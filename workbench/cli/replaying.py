@@ -32,6 +32,7 @@ Replayed = Annotated[
 def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -> None:
     """Starts the API server, loads the objects, and prints how to read it. `others` are options that do not apply."""
     from simulator.replay import NOT_LOADED, plane_of
+    from workbench.recordings.questions import ASKED
 
     if any(others):
         raise typer.BadParameter("the recording is the only source; leave other options out", param_hint="--from")
@@ -39,7 +40,7 @@ def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -
     plane = plane_of(recorded.stack)
     with err.status("starting an API server", spinner="dots") as status:
         plane.begin()
-        loaded = plane.load(listed(recorded.recording), status.update)
+        loaded = plane.load(listed(recorded.recording), [each.rpartition("/")[2] for each in ASKED], status.update)
     missing = [f"{each}: {why}" for each, why in NOT_LOADED.items()]
     if as_json:
         print_json({
