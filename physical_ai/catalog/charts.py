@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import StringConstraints
+from pydantic import StringConstraints, TypeAdapter, ValidationError
 
 from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, read_rows, row
@@ -119,8 +119,8 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
     for file, line in _lines():
         shared = {key: value for key, value in line.items() if key not in ("versions", "retracted", "compared")}
         of_chart: list[Chart] = []
-        for own in line["versions"]:
-            item = row(Chart, {**shared, **own}, f"{file}: {shared.get('name')} {own.get('version')}")
+        for own in _versions_of(line, file):
+            item = row(Chart, {**shared, **own}, f"{file}: {shared.get('name', '?')} {own.get('version', '?')}")
             if (item.name, item.version) in found:
                 raise CatalogError(f"{file}: {item.name} {item.version} is a duplicate")
             found[item.name, item.version] = item
@@ -128,6 +128,16 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
         if problem := next(pin_problems(of_chart, _retracted_of(line, file)), None):
             raise CatalogError(f"{file}: {problem}")
     return found
+
+
+def _versions_of(line: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
+    try:
+        return TypeAdapter(list[dict[str, Any]]).validate_python(line.get("versions"))
+    except ValidationError:
+        raise CatalogError(
+            f"{file}: {line.get('name', '?')}: versions\n  The chart has no list of versions.\n"
+            "  Write versions: and a row for each: version, known, source and date."
+        ) from None
 
 
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -169,7 +179,7 @@ def retracted_charts() -> dict[tuple[str, str], Retracted]:
 
 
 def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
-    return [row(Retracted, data, f"{file}: {line['name']}, retracted") for data in line.get("retracted", ())]
+    return [row(Retracted, data, f"{file}: {line.get('name', '?')}, retracted") for data in line.get("retracted", ())]
 
 
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:

@@ -6,11 +6,12 @@ A fault in a data file is the project's fault, not the user's: it raises `Catalo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
-from yaml import MarkedYAMLError
+from yaml import MarkedYAMLError, YAMLError
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.row import Row
@@ -23,13 +24,28 @@ class CatalogError(Exception):
     """Raised where a data file of the catalogue is invalid."""
 
 
+def file_label(path: Path) -> str:
+    """Path of a file in messages: relative to the checkout, if it is in it."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def unreadable(path: Path, error: YAMLError) -> CatalogError:
+    """Error about a file that is not YAML, with the line where the parser stopped."""
+    mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
+    problem = error.problem if isinstance(error, MarkedYAMLError) else str(error)
+    return CatalogError(
+        f"{file_label(path)}:{mark.line + 1 if mark else 1}: the file cannot be read as YAML: {problem}"
+    )
+
+
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The list of mappings in a data file."""
-    rows = _document(path)
     try:
-        return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
-    except ValidationError as error:
-        raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
+        return TypeAdapter(list[dict[str, Any]]).validate_python(_document(path))
+    except ValidationError:
+        raise CatalogError(
+            f"{file_label(path)}: a list of mappings is expected.\n  Begin each row with '- ' and a key."
+        ) from None
 
 
 def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -43,20 +59,17 @@ def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """The mapping in a data file."""
-    data = _document(path)
     try:
-        return TypeAdapter(dict[str, Any]).validate_python(data)
-    except ValidationError as error:
-        raise CatalogError(f"{path.name}: a mapping is expected: {error}") from error
+        return TypeAdapter(dict[str, Any]).validate_python(_document(path))
+    except ValidationError:
+        raise CatalogError(f"{file_label(path)}: a mapping is expected.\n  Begin the file with a key.") from None
 
 
 def _document(path: Path) -> Any:
     try:
         return safe_yaml.load(path.read_text(encoding="utf-8"))
-    except MarkedYAMLError as error:
-        file = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise CatalogError(f"{file}:{line}: the file cannot be read as YAML: {error.problem}") from error
+    except YAMLError as error:
+        raise unreadable(path, error) from error
 
 
 def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
@@ -64,7 +77,23 @@ def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
     try:
         return kind.model_validate(_tuples(dict(data)))
     except ValidationError as error:
-        raise CatalogError(f"{where}: {error}") from error
+        raise CatalogError("\n".join(_sentences(error, kind, where))) from None
+
+
+def _sentences(error: ValidationError, kind: type[Row], where: str) -> Iterator[str]:
+    known = [field.alias or name for name, field in kind.model_fields.items()]
+    for each in error.errors(include_url=False):
+        path, value = ".".join(map(str, each["loc"])), each["input"]
+        if each["type"] == "missing":
+            text = "The key is missing."
+        elif each["type"] == "extra_forbidden":
+            near = get_close_matches(str(each["loc"][-1]), known, n=1) if len(each["loc"]) == 1 else []
+            listed = f"\n  The keys are: {', '.join(known)}." if len(each["loc"]) == 1 else ""
+            text = "There is no such key." + (f"\n  Did you mean '{near[0]}'?" if near else listed)
+        else:
+            given = f": {value!r}" if isinstance(value, str | int | float) else ""
+            text = f"{each['msg'].removeprefix('Value error, ')}{given}."
+        yield f"{where}: {path}\n  {text}" if path else f"{where}: {text}"
 
 
 def _tuples(value: Any) -> Any:

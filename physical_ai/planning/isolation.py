@@ -154,7 +154,7 @@ def _mail(settings: Settings) -> Iterable[dict[str, Any]]:
 
 def _resolve_names(policy: dict[str, Any]) -> None:
     if "Egress" in policy["spec"]["policyTypes"]:
-        policy["spec"]["egress"].insert(0, copy.deepcopy(_DNS))
+        policy["spec"].setdefault("egress", []).insert(0, copy.deepcopy(_DNS))
 
 
 def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:

@@ -3,15 +3,47 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from yaml import YAMLError
+
 from physical_ai import safe_yaml
+from physical_ai.catalog.reading import CatalogError, file_label, unreadable
+from physical_ai.nested import at, is_mapping
 from physical_ai.repository import MANIFESTS, PARTS
+from physical_ai.settings.guards import is_list
 
 NAMESPACES = "namespaces.yaml"
 ISOLATION = "isolation.yaml"
+_Form = Mapping[str, tuple[Callable[[Any], bool], str]]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+_FORM: _Form = {
+    "kind": (_is_text, "the kind of the object"),
+    "metadata.name": (_is_text, "the name of the object"),
+}
+"""Keys of all objects, with a test of the value and what to write."""
+_FORMS: Mapping[str, _Form] = {
+    NAMESPACES: {
+        "kind": (lambda value: value == "Namespace", "Namespace"),
+        "metadata.labels": (lambda value: value is None or is_mapping(value), "a map of labels"),
+    },
+    ISOLATION: {
+        "kind": (lambda value: value == "NetworkPolicy", "NetworkPolicy"),
+        "metadata.namespace": (_is_text, "the namespace whose traffic it allows"),
+        "spec.podSelector": (is_mapping, "{} for all Pods, or matchLabels"),
+        "spec.policyTypes": (is_list, "[Ingress], [Egress] or both"),
+        "spec.egress": (lambda value: value is None or is_list(value), "a list of rules"),
+    },
+}
+"""Keys of the objects in the files of one name, which replace those of the same path in `_FORM`."""
 
 
 def load(file: str) -> list[dict[str, Any]]:
@@ -49,5 +81,27 @@ def _everywhere(file: str) -> list[dict[str, Any]]:
 
 @cache
 def _read(path: Path) -> str:
-    """Objects of a file as JSON text. Each caller parses the text, because callers change the objects."""
-    return json.dumps([document for document in safe_yaml.load_all(path.read_text()) if document is not None])
+    """Objects of a file as JSON text. Each caller parses the text, because callers change the objects.
+
+    Raises:
+        CatalogError: The file is not YAML, or an object has another form.
+    """
+    try:
+        documents = [document for document in safe_yaml.load_all(path.read_text()) if document is not None]
+    except YAMLError as error:
+        raise unreadable(path, error) from error
+    for number, document in enumerate(documents, 1):
+        if problem := _form_problem(path.name, document):
+            raise CatalogError(f"{file_label(path)}: document {number}: {problem}")
+    try:
+        return json.dumps(documents)
+    except TypeError as error:  # a date, which YAML makes of digits and dashes
+        raise CatalogError(f"{file_label(path)}: {error}\n  Write the value between quotes.") from None
+
+
+def _form_problem(file: str, document: Any) -> str | None:
+    """Key of an object that is absent or has another form, with what to write; None where the form is right."""
+    for path, (fits, advice) in {**_FORM, **_FORMS.get(file, {})}.items():
+        if not fits(at(document, path) if is_mapping(document) else None):
+            return f"{path}\n  The key is absent, or its value has another form.\n  Write {path}: {advice}."
+    return None

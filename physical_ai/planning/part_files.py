@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from parts.part import GPU_OPERATOR, Part, PartPlan, Stage
 from parts.registry import NAMES, PARTS, listed_part
@@ -15,6 +15,7 @@ from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
 from physical_ai.catalog.load import CatalogError
 from physical_ai.catalog.lookup import nearest
 from physical_ai.planning import manifests
+from physical_ai.planning.part_readings import unread_files
 from physical_ai.repository import PARTS as FOLDER
 from physical_ai.settings.faults import Fault, fault
 
@@ -31,7 +32,22 @@ OPEN = "‹"
 @cache
 def part_faults() -> tuple[Fault, ...]:
     """Faults of all parts, whether or not a stack installs them."""
-    return (*listing_faults(), *unmet_needs(PARTS), *(each for part in PARTS for each in _faults(part)))
+    return tuple(all_faults(PARTS))
+
+
+def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
+    """Faults of the list of parts, and of parts. What is wrong in files is found once all of them can be read."""
+    yield from listing_faults()
+    yield from unmet_needs(parts)
+    # A part with another name than its folder is among the faults of the list.
+    found = [part for part in parts if (FOLDER / part.name).is_dir()]
+    for part in found:
+        yield from _open(part)
+    unread = list(unread_files(found))
+    yield from unread
+    if not unread:
+        for part in found:
+            yield from _faults(part)
 
 
 def listing_faults() -> Iterator[Fault]:
@@ -74,7 +90,6 @@ def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
 
 
 def _faults(part: Part) -> Iterator[Fault]:
-    yield from _open(part)
     pinned = {name for name, _ in pinned_charts()}
     for chart in part.charts:
         if chart not in pinned:
@@ -91,7 +106,8 @@ def _faults(part: Part) -> Iterator[Fault]:
             yield fault(_file(part, "part.py"), "chart_images", f"The images of the chart {chart} are not named.", fix)
     for document in manifests.namespaces_of(part.name):
         metadata = document["metadata"]
-        level = metadata.get("labels", {}).get(ENFORCE)
+        labels: dict[str, Any] = metadata.get("labels") or {}
+        level = labels.get(ENFORCE)
         if level not in LEVELS:
             where = f"{metadata['name']}: metadata.labels.{ENFORCE}"
             problem = f"'{level}' is not a Pod Security level." if level else "The namespace has no Pod Security level."

@@ -12,6 +12,7 @@ from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, Switches
 from physical_ai.catalog.load import read_all_rows, read_rows, row
 from physical_ai.catalog.lookup import nearest
+from physical_ai.catalog.reading import file_label
 from physical_ai.findings import Finding, Severity
 from physical_ai.nested import at
 
@@ -22,7 +23,7 @@ def key_table(name: str, version: str) -> KeyTable:
     pinned = chart(name, version)
     groups = [group for group in _groups(name) if holds(group, pinned.version)]
     file = keys_file(name).with_name(f"{name}-notes.yaml")
-    notes = [row(KeyNote, data, file.name) for data in read_rows(file)] if file.exists() else []
+    notes = [row(KeyNote, data, file_label(file)) for data in read_rows(file)] if file.exists() else []
     return KeyTable(
         f"{name} {pinned.version}",
         groups[0].source,
@@ -66,7 +67,8 @@ def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[F
 
 
 def _groups(name: str) -> list[KeyGroup]:
-    return [row(KeyGroup, data, f"{name}-keys.yaml") for data in read_rows(keys_file(name))]
+    file = keys_file(name)
+    return [row(KeyGroup, data, file_label(file)) for data in read_rows(file)]
 
 
 def keys_read(name: str) -> frozenset[str]:

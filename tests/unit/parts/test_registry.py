@@ -14,7 +14,7 @@ from parts.components import component_of
 from parts.part import GPU_OPERATOR
 from parts.registry import NAMES, PARTS
 from physical_ai.planning import part_files
-from physical_ai.planning.part_files import listing_faults, unmet_needs
+from physical_ai.planning.part_files import all_faults, listing_faults, unmet_needs
 from physical_ai.repository import PARTS as FOLDER
 from physical_ai.settings import load
 from physical_ai.settings.json_schema import layer_schema
@@ -62,6 +62,11 @@ def test_a_module_without_its_part_or_with_another_name_is_named(monkeypatch: py
     assert amd.startswith("parts/amd/part.py: PART\n")
     assert slurm.startswith("parts/slurm/part.py: name\n")
     assert 'Write name="slurm".' in slurm
+
+
+def test_a_part_with_another_name_than_its_folder_has_its_fault_alone() -> None:
+    renamed = [replace(part, name="slurmd") if part.name == "slurm" else part for part in PARTS]
+    assert list(all_faults(renamed)) == []
 
 
 @pytest.mark.parametrize(
