@@ -26,8 +26,8 @@ class InstallTarget:
     """The platform's namespaces with their isolation, and the account of the drift reader.
 
     Attributes:
-        target: access to the cluster. With `registry.only`, objects in it also wait for the policies that allow no
-            other images.
+        target: access to the cluster. With `registry.only`, every object that is declared with it waits for the
+            policies that allow images of the stack's registry only.
         namespaces: the platform's namespaces by name.
     """
 

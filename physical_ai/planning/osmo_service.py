@@ -40,7 +40,9 @@ SECTIONS = {
     "backends": "backends",
     "pools": "pools",
 }
-"""Names of sections: in the chart's values, and in the file that the chart makes from them."""
+"""Sections of OSMO's configuration: from a section's name in the chart's values to its name in the file that the chart
+makes from these values.
+"""
 
 
 def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:

@@ -79,7 +79,11 @@ class NodeGates(GatesOfNode):
         return self.wait("node", "The node is not Ready.", message=message)
 
     def grid_driver(self) -> ClosedGate | None:
-        """Gate that is open if the GRID agent has verified the driver, or another source provides it; else closed."""
+        """Gate that is open if the GRID agent has verified the driver, or another source provides it.
+
+        Without a report of the agent on the node, the gate is open if the agent's Pod runs, or if the cluster has no
+        agent.
+        """
         if self.expected.driver_source != "grid":
             return None
         reported = condition(self.node, GRID_DRIVER_READY)

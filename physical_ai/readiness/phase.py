@@ -62,7 +62,8 @@ def _ended(state: Json) -> str:
 
 def unfinished(pod: Json) -> tuple[str, Json]:
     """Container that the Pod waits for, and its status: the first init container that has not succeeded, or the first
-    other container that is not ready. Without any status, the first container of the spec.
+    other container that is not ready. Otherwise an empty name for a Pod that runs, and the first container of the spec,
+    without a status, for other Pods.
     """
     for key in ("initContainerStatuses", "containerStatuses"):
         statuses: Sequence[Json] = at(pod, f"status.{key}", [])

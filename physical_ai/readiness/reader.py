@@ -127,8 +127,8 @@ def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
 
 
 def _work(get: Get, nodes: Sequence[str]) -> dict[str, list[str]] | None:
-    """Pods that hold GPUs and that a drain would evict, by node, for nodes whose driver is in use; None where the
-    login may not read Pods.
+    """Pods that hold GPUs and that a drain would evict, by node, for the first nodes of those whose driver is in
+    use; None where the API server refuses a request or does not answer.
     """
     found: dict[str, list[str]] = {}
     for node in nodes[:MAX_LOGS]:

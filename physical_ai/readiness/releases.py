@@ -42,7 +42,7 @@ def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
 
 
 def not_deployed(get: Get, releases: Mapping[str, str]) -> list[str]:
-    """Line for each release (name → namespace) whose last revision failed or is unfinished.
+    """Line for each release (name → namespace) that is not installed, or whose last revision failed or is unfinished.
 
     After a refresh by Pulumi's Kubernetes provider, the state no longer shows that an upgrade failed: the next plan
     has no change, while `helm list` says `failed`. Helm labels its record of each revision, a Secret, with the status.

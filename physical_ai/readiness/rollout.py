@@ -193,7 +193,9 @@ def _is_digest(variable: str) -> bool:
 
 
 def _has_modules(container: Json, spec: Json) -> bool:
-    """True where the driver builds the kind of kernel modules that its resource sets."""
+    """True where the driver builds the kind of kernel modules that its resource sets, or where one of the two does not
+    say a kind.
+    """
     wanted, made = spec.get("kernelModuleType"), _env(container).get("KERNEL_MODULE_TYPE")
     return None in (wanted, made) or wanted == made
 

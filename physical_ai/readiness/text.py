@@ -90,7 +90,7 @@ def empty_pools(reports: Sequence[Report]) -> list[str]:
 
 
 def failure(outcome: Outcome) -> str:
-    """Report of a deployment in which GPUs are missing, or only a rollout is incomplete."""
+    """Report of a deployment in which GPUs are missing, a rollout is incomplete, or the last read failed."""
     if outcome.problem:
         return f"Whether the GPUs are ready is unknown: {outcome.problem}"
     waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"

@@ -151,7 +151,7 @@ async def wait_until_empty(
 ) -> list[str]:
     """Reads a list until it is empty, for at most `bound` seconds, and returns what is left. New items are logged.
 
-    `read` runs in its own thread. A failed read (`Unreachable`) counts as an item.
+    `read` runs in its own thread. A read that failed (`Unreachable`) or took too long counts as an item.
 
     Raises:
         Unusable: `read` raised it.

@@ -28,7 +28,7 @@ DONE = ("COMPLETED", "FAILED_CANCELED")
 
 
 def pod_shortfall(pod: Mapping[str, Any]) -> str:
-    """Problem of a Pod; empty for a Pod that has succeeded, or runs and is ready.
+    """Problem of a Pod; empty for a Pod that has succeeded, or runs and is ready, if its containers show no failure.
 
     Debug containers (ephemeral) do not count.
     """
@@ -113,8 +113,8 @@ def job_wants(job: Mapping[str, Any]) -> int:
 
 
 def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
-    """Problem of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready and its
-    controller has processed its last change.
+    """Problem of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready, its
+    controller has processed its last change, and a Deployment has no old Pods left.
     """
     wanted, ready = owner_counts(kind, item)
     seen, own = at(item, "status.observedGeneration"), at(item, "metadata.generation")

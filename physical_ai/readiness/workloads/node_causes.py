@@ -80,7 +80,9 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
-    """Explanation of another subject by the closed gate of a node."""
+    """Explanation for `item`, such as a Pod, whose problem is that the gate of a node is closed: with the gate's
+    message, reason and fix.
+    """
     return index.explanation(
         item,
         cause,

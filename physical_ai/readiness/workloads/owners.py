@@ -157,7 +157,7 @@ def _settled(item: Mapping[str, Any], index: Index) -> bool:
 
 
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
-    """True for a failed Job of a CronJob if a later Job has completed."""
+    """True for a Job of a CronJob if a later Job of that CronJob is healthy: complete, or with all its Pods ready."""
     created = str(at(job, "metadata.creationTimestamp", "") or "")
     return index.last_in_order.get(index.controller(job), "") > created
 

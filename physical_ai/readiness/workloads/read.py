@@ -60,9 +60,9 @@ def read_workloads(
     """Reads the present state of the cluster, and returns it: eleven requests, those of the gates, and the logs of at
     most 24 containers.
 
-    There are up to four further requests if a Pod has a claim, if a Deployment lacks Pods, or if nothing in the
-    cluster is named `wanted`. Nodes and Pods are required; other objects that the login may not read are listed in the
-    result. `now` is the time of the reading; this machine's time if omitted.
+    There are up to four further requests: two if a Pod has a claim, one if a Deployment or ReplicaSet lacks Pods, and
+    one if GPU pools are expected or no node and no Pod is named `wanted`. Nodes and Pods are required; other objects
+    that the login may not read are listed in the result. `now` replaces the time of this machine's clock.
 
     Raises:
         Unreachable, Unusable: `get` raised it.

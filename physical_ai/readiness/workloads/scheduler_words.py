@@ -111,8 +111,9 @@ def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
 
 
 def gang_too_large(pod: Mapping[str, Any], message: str, index: Index) -> Explanation | None:
-    """Explanation for a group of equal Pods of which more must start together than the pools can take at their
-    largest; None otherwise.
+    """Explanation for a Pod whose group can never start: even with the largest number of nodes, the pools have room
+    for fewer Pods than the group needs to start. None for other Pods, and for a group whose Pods request different
+    resources.
     """
     group = index.group(pod)
     if group is None:

@@ -55,7 +55,11 @@ def all_schedule_causes(index: Index) -> Iterator[Explanation]:
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations from the schedule: no Job was started when one was due, or none succeeded and none is left."""
+    """Explanations of why a CronJob does not do its work, except those that its Jobs give.
+
+    The schedule has no time in five years, or is one that only the controller can read and that its events call
+    wrong; no Job was started when the last one was due; or the last Job did not succeed and has been deleted.
+    """
     now = moment(index.given.now)
     zone = zone_of(str(at(item, "spec.timeZone", "") or ""))
     try:

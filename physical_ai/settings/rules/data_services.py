@@ -99,7 +99,7 @@ def _postgres(settings: Settings, given: DataServices, plan: DataFacts) -> Itera
 
 
 def _new_servers(settings: Settings, plan: DataFacts) -> Iterator[SettingFinding]:
-    """Warnings about versions and sizes that the region does not offer for new servers.
+    """Warnings about a standby, copies of backups and a size that the region does not offer for new database servers.
 
     They are no errors, since an existing server keeps what it has.
     """
@@ -147,8 +147,8 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
 
 
 def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings about images of the platform itself that no Pod could pull, because the registry does not cache
-    them.
+    """Errors and warnings about images of the platform itself that no Pod could pull, because the registry does not
+    cache them; also an error about a Kubernetes version that cannot replace images.
     """
     here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
     if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:

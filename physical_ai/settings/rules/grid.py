@@ -29,7 +29,9 @@ ANONYMOUS_PULLS = 100
 
 
 def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings of all rules about the GRID driver; none without a GRID pool."""
+    """Findings of all rules about the GRID driver; without a GRID pool, only about `upgradePolicy` of other pools and
+    about `gridDriver.moduleParameters`.
+    """
     for name, pool in settings.pools.items():
         policy: Path = ("pools", name, "driver", "upgradePolicy")
         source: Path = ("pools", name, "driver", "source")

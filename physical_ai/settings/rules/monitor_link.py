@@ -59,8 +59,10 @@ def _own_scope(settings: Settings, link: MonitorLink, subnet: IPv4Network) -> It
 
 
 def _shared_names(has_zones: bool) -> Iterator[SettingFinding]:
-    """Warning about a second scope for networks that share DNS: Azure Monitor's names are the same for all workspaces
-    of a region, so they resolve to the last scope.
+    """Finding about a second scope for networks that share DNS: an error if they share the hub's DNS zones
+    (`has_zones`), otherwise a warning.
+
+    Azure Monitor's names are the same for all workspaces of a region, so they resolve to the last scope.
     """
     place: Path = (*_MONITOR, "scope")
     fix = "scope: the id of the hub's scope, or access: public."
