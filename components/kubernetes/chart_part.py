@@ -126,8 +126,8 @@ class ChartPart(pulumi.ComponentResource):
             )
 
     def declare_release(self, plan: ReleasePlan, after: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
-        """Declares a Helm release, and makes it wait for its namespaces, for the resources in `after`, for the resources
-        that the whole part waits for, and for the releases that it needs.
+        """Declares a Helm release, which waits for its namespaces, for the resources in `after`, for the resources that
+        the whole part waits for, and for the releases that it needs.
         """
         earlier = [self.releases[key] for key in plan.needs]
         return kubernetes.helm.v3.Release(

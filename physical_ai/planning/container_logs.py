@@ -19,7 +19,9 @@ OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeepe
 
 
 def agent_config(logs: ContainerLogs) -> dict[str, Any]:
-    """ConfigMap of the agent. The output of namespaces that neither the platform nor AKS has created is collected."""
+    """ConfigMap of the agent. The output of namespaces that neither the platform nor AKS has created is collected,
+    and of those that the settings name.
+    """
     own = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     left_out = sorted({*OTHERS, *own} - set(logs.namespaces))
     return {

@@ -91,7 +91,10 @@ def _manifests(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policies exempt, including NVSentinel's, whose collector sees all GPUs of its node too."""
+    """Namespaces that the policies exempt: also NVSentinel's and AMD's, if the stack has them.
+
+    NVSentinel's collector sees all GPUs of its node.
+    """
     found = (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
     return (*found, amd.NAMESPACE) if settings.amd_gpu_operator is not None else found
 

@@ -99,8 +99,8 @@ def _private_ways(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _control_plane(settings: Settings) -> list[dict[str, Any]]:
-    """Egress rule for the port of a control plane elsewhere, whose address may be private; empty for a control plane
-    in this cluster, which is reached at its gateway.
+    """Egress rule for the port of a control plane elsewhere, whose address may be private; empty for port 443, and for
+    a control plane in this cluster, which is reached at its gateway.
     """
     _, port = _service(settings)
     return [] if port in (None, HTTPS) else [{"to": [_everywhere()], "ports": _tcp(port)}]

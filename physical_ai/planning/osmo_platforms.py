@@ -171,7 +171,9 @@ def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
 
 
 def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
-    """Limits of a task on the platform: it has to fit one node, and has to request GPUs explicitly."""
+    """Limits of a task on the platform: it has to fit one node; it has to request GPUs explicitly if the platform has
+    GPUs, and must not request any otherwise.
+    """
     size, room = f"a node of pool {item.pool}", item.room
     limits = [
         _assertion("{{USER_CPU}}", "LE", str(room.cpus), f"{size} leaves {room.cpus} CPUs for a task"),
@@ -192,7 +194,8 @@ def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
 
 
 def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Default resources of a task that requests none: a fraction of its share of a node.
+    """Default resources of a task that requests none: on a platform with GPUs a fraction of its share of a node, and
+    fixed amounts on the others.
 
     USER_GPU is not among them, and stays at the pool's 0. As a platform default it would request a GPU, but OSMO would
     hide the GPU from the container, since it only looks at the workflow to see whether a GPU is used.
@@ -231,7 +234,9 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
 
 
 def pools(settings: Settings) -> dict[str, Any]:
-    """OSMO's pools by name: one with all platforms or, with separate queues, also one for each GPU pool."""
+    """OSMO's pools by name: one with all platforms or, with separate queues, one with the CPU platform alone and one
+    for each GPU platform, which has the CPU platform too.
+    """
     every = platforms(settings)
     cpu, gpus = every[0], every[1:]
     if settings.osmo.queues == "shared":

@@ -115,7 +115,7 @@ def may_cost_more(choice: Choice, current: Choice) -> bool:
 
 def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
     """Additional cost of the pool in USD per hour with its largest number of nodes, at least and at most; None if
-    unknown.
+    it is unknown, and for the present choice itself.
     """
     if choice.price is None or current.price is None or current.pool is None or choice.index == current.index:
         return None

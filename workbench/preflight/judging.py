@@ -218,7 +218,9 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """Findings against a pool from Azure's answer about its size; none if Azure offers the size."""
+    """Findings against a pool from Azure's answer about its size; none if Azure offers the size as the pool and the
+    catalogue have it.
+    """
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
         fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None

@@ -111,8 +111,8 @@ class Index(EventIndex):
         return self._by_pool.get(pool, [])
 
     def template(self, declared: DeclaredPool) -> Json:
-        """An empty node of the pool: with taints and resources from the settings, and with the labels of an existing node
-        if there is one, among which the settings' labels take precedence.
+        """An empty node of the pool, with taints, resources and labels from the settings; it has also the labels of an
+        existing node, if there is one.
         """
         metadata: Json = {"name": f"{declared.name} (new node)", "labels": dict(declared.labels)}
         live = self.on_pool(declared.name)
