@@ -15,6 +15,7 @@ from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
 from physical_ai.catalog.load import CatalogError
 from physical_ai.catalog.lookup import nearest
 from physical_ai.planning import manifests
+from physical_ai.planning.part_fields import field_faults
 from physical_ai.planning.part_readings import unread_files
 from physical_ai.repository import PARTS as FOLDER
 from physical_ai.settings.faults import Fault, fault
@@ -38,7 +39,10 @@ def part_faults() -> tuple[Fault, ...]:
 def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
     """Faults of the list of parts, and of parts. What is wrong in files is found once all of them can be read."""
     yield from listing_faults()
-    yield from unmet_needs(parts)
+    if unfit := list(field_faults(parts)):
+        yield from unfit
+    else:
+        yield from unmet_needs(parts)
     # A part with another name than its folder is among the faults of the list.
     found = [part for part in parts if (FOLDER / part.name).is_dir()]
     for part in found:

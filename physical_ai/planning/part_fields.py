@@ -1,0 +1,25 @@
+"""Fields of optional parts that do not fit, as faults of their `part.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from parts.part import Part, Stage
+from physical_ai.catalog.lookup import nearest
+from physical_ai.settings.faults import Fault, fault
+
+
+def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
+    """Faults of stages that do not exist, and of names of resources that another part has."""
+    stages: list[str] = list(get_args(Stage))
+    seen: dict[tuple[str, str], str] = {}
+    for part in parts:
+        file = f"parts/{part.name}/part.py"
+        if part.stage not in stages:
+            near = nearest(part.stage, stages)
+            fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(stages)}."
+            yield fault(file, "stage", f"'{part.stage}' is not a stage.", fix)
+        for key, value in (("resource_type", part.resource_type), ("resource_name", part.resource_name)):
+            if (other := seen.setdefault((key, value), part.name)) != part.name:
+                yield fault(file, key, f"The part '{other}' has '{value}' too.", "Write a name that no other part has.")
