@@ -50,7 +50,7 @@ class Clusters:
         self._preparing: threading.Thread | None = None
         self._failure: ControlPlaneFailed | None = None
 
-    # What the simulation asks for
+    # Requests of the simulation
 
     def ids(self) -> list[str]:
         """Ids of the existing clusters."""
@@ -140,7 +140,7 @@ class Clusters:
             return f"the kubeconfig sets {', '.join(others)} for its login; write variables of {LOGIN_COMMAND} only"
         return ""
 
-    # What Azure asks for
+    # Requests of the simulated Azure
 
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
         """Starts the cluster's API server, always in the installed version, whatever patch version Azure
@@ -227,7 +227,7 @@ class Clusters:
         path = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{_binding_name(assignment_id)}"
         pool_nodes.delete(self.client(cluster_id), path)
 
-    # Control planes, by slot
+    # Control planes by slot
 
     def _plane(self, slot: str) -> ControlPlane:
         return ControlPlane(self._folder / slot, self._tools, tokens_file(self._folder.parent))

@@ -47,7 +47,8 @@ def bound(server: Callable[[int], Server], preferred: int = 0) -> Server:
 
 def _probe(port: int) -> int:
     with socket.socket() as probe:
-        # Connections of a process that has ended keep its port for a minute, which stops no other from listening.
+        # Connections of an ended process keep its port for a minute, but another process can listen on the
+        # port meanwhile.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((LOOPBACK, port))
     return port

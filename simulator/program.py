@@ -121,9 +121,9 @@ def connect_over_loopback() -> None:
         if option not in _GRPC_CHANNEL_OPTIONS:
             _GRPC_CHANNEL_OPTIONS.append(option)
     runtime_settings.grpc_error_to_exception = _with_details
-    # A tenth of the time that the program takes, for lines of source that nothing here shows.
+    # Looking up source lines, which nothing here shows, takes a tenth of the program's time.
     resource._get_stack_trace = source_pb2.StackTrace  # pyright: ignore[reportPrivateUsage]
-    # Some 270 blocking calls a run, whose text the engine drops unless it logs for debugging.
+    # Debug messages are some 270 blocking calls in a run, and the engine drops them unless it logs for debugging.
     pulumi.log.debug = _no_debug
 
 
@@ -168,7 +168,8 @@ def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.Resourc
     """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None
-    # Only here: the stand-in's modules take time to load, and the program's process does not have them otherwise.
+    # Imported only here: these modules of the simulator take time to load, and the program's process needs them
+    # nowhere else.
     from simulator.charts import chart_source
     from simulator.kubernetes_plugin import local_chart
 

@@ -213,7 +213,7 @@ class Simulation:
         with self._lock():
             self.telemetry.wipe()
             Clusters(self.folder / "clusters", Toolbox(())).wipe()
-            # Renamed first: what is half removed must not look like a simulation.
+            # The folder is renamed first, so that a half-removed one does not look like a simulation.
             waste = self.folder.with_name(f".{self.folder.name}")
             shutil.rmtree(waste, ignore_errors=True)
             if self.exists:
@@ -305,7 +305,7 @@ class Simulation:
 
 def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
     """Makes state and cloud agree after a run that was killed, unless the options turn this off."""
-    # The stand-in's own way to read what exists; the official plugin has none, and its users repair as on Azure.
+    # Only the simulated provider can read what exists; with the official plugin, users repair as on Azure.
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:
         report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")

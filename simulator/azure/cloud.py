@@ -73,7 +73,7 @@ class Cloud:
             host, self._lock, PoolLocks(path), self._azure, self.clock.seconds_per_model_minute
         )
 
-    # What there is
+    # Reads
 
     def azure(self) -> AzureState:
         """A snapshot of Azure's state; later changes of the cloud do not change it."""
@@ -132,7 +132,7 @@ class Cloud:
         with self._lock:
             return machines.failure(resource, self._azure())
 
-    # What changes it
+    # Changes
 
     @models("subnet-busy", "fic-concurrent")
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False, subscription: str = "") -> Resource:

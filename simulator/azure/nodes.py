@@ -126,7 +126,7 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
         "ephemeral-storage": str(reservations.disk_bytes(disk_gib)),
         **fixed,
     }
-    # What a node of the size was seen to have counts more than what the size and AKS's formulas give.
+    # Values observed on a node of this size take precedence over those computed by AKS's formulas.
     return total | seen_of_size(size.name, "capacity"), usable | seen_of_size(size.name, "allocatable")
 
 
@@ -138,7 +138,7 @@ def runtime(release: str) -> str:
 
 
 def image_name(release: str, version: str = IMAGE_VERSION) -> str:
-    """`AKSUbuntu-2404gen2containerd-202611.05.0` for release 24.04."""
+    """Name of a node image: `AKSUbuntu-2404gen2containerd-202611.05.0` for release 24.04."""
     if release == "AzureLinux":
         return f"AKSAzureLinux-V3gen2-{version}"
     return f"AKSUbuntu-{release.replace('.', '')}gen2containerd-{version}"

@@ -104,7 +104,7 @@ def _public_address(resource: Resource, outputs: Json, azure: AzureState) -> Jso
     address = PUBLIC_ADDRESSES[1 + number % (PUBLIC_ADDRESSES.num_addresses - 2)]
     defaults = {"ipAddress": str(address), "idleTimeoutInMinutes": 4, "publicIPAddressVersion": "IPv4"}
     gateway = next((nat for nat in azure.of_kind("NatGateway") if _has_address(nat, resource.id)), None)
-    # Only the id is shown: the gateway's own addresses would show this address again.
+    # Only the gateway's id is shown: its own outputs would refer back to this address.
     used = {"natGateway": {"id": gateway.id}} if gateway else {}
     return {**defaults, **_only(outputs, "ipAddress", "idleTimeoutInMinutes", "publicIPAddressVersion"), **used}
 

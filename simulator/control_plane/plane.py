@@ -125,7 +125,7 @@ class ControlPlane:
         if not self.folder.exists():
             return
         with FileLock(self.folder.with_suffix(".lock")):
-            # Controllers that have not caught up may not have noted anything yet.
+            # Controllers that have not finished their first round may not have written their note yet.
             if (self.folder / CAUGHT_UP).exists() and has_changed(self.folder / CODE):
                 self.stop()
 

@@ -3,5 +3,5 @@
 import sys
 from typing import Any, cast
 
-# httpx imports its own command line, which takes as long as all the rest of it, and works without it where that fails.
+# httpx imports its own command line, which takes as long as its other modules together; it works without the import.
 cast("dict[str, Any]", sys.modules).setdefault("httpx._main", None)

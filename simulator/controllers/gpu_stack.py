@@ -101,7 +101,7 @@ class GpuStack:
         if given is not None and known:
             moved = self._controllers.run(given, self._now) or moved
         self._now += seconds
-        # Without an operator there are kubelets and hosts all the same, and the GRID driver's agent at work on them.
+        # Kubelets, hosts and the GRID driver's agents work even without an operator.
         around = self._surroundings(given.release if given is not None and known else releases()[-1])
         moved = self._kubelets.run(hardware, around, seconds, self._now) or moved
         moved = self._grid.run(self._kubelets, self._now, now) or moved

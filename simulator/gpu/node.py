@@ -166,7 +166,7 @@ def _without(state: NodeState, name: str) -> NodeState:
     if pod.workload.main == claims.PLUGIN:
         state = replace(state, claimable=0)
     if pod.workload.main == TOOLKIT and pod.ready:
-        # It undoes its configuration when it ends (nvidia-container-toolkit v1.17.4 to v1.20.0, `Cleanup`).
+        # The toolkit undoes its configuration when it ends (nvidia-container-toolkit v1.17.4 to v1.20.0, `Cleanup`).
         state = replace(state, runtimes=frozenset[str]())
     if pod.workload.main == PLUGIN:
         # The kubelet keeps the resource's name and counts zero.

@@ -46,7 +46,7 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     )
     if nodes_changed or spec_changed:
         awake.add("labels")
-    # The deletion of the ClusterPolicy that was followed wakes nobody for the one that is next.
+    # Deleting the ClusterPolicy that the operator follows wakes no controller for the next ClusterPolicy.
     if nodes_changed or (spec_changed and not _is_next(before, after)):
         awake.add("policy")
     if drivers_changed and found.labelling.own_controller:

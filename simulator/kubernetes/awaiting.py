@@ -175,7 +175,7 @@ class Awaiter:
         try:
             return cast("list[Object]", self._client.get(path, params).get("items") or [])
         except ApiError:
-            # Who may not list pods still gets the object's own reason.
+            # If the login may not list Pods, only the object's own reason is given.
             return []
 
     def _path(self, live: Object) -> str:

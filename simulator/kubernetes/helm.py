@@ -86,7 +86,7 @@ class Helm:
 
     def _environment(self, kubeconfig: Path) -> dict[str, str]:
         env = {**os.environ, "KUBECONFIG": str(kubeconfig), "HELM_NO_PLUGINS": "1"}
-        # Nothing of a simulation into the user's own caches, or without a HOME into the working directory.
+        # Keeps a simulation's files out of the user's own caches, and out of the working directory if HOME is not set.
         env["KUBECACHEDIR"] = str(kubeconfig.parent / "kube")
         for variable in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
             env[variable] = str(kubeconfig.parent / "helm")

@@ -30,7 +30,7 @@ def configuration(given: Json | None, factor: float, interval_seconds: float, ex
         interval = duration(interval_seconds)
         route = {"receiver": "none", "group_by": ["..."], "group_wait": interval, "group_interval": interval}
         return {"route": {**route, "repeat_interval": "24h"}, "receivers": [{"name": "none"}]}
-    # What is global is about channels, which are not used; templates are files that are not here.
+    # Global settings are about channels, which are not used; templates are files that do not exist here.
     rest = {key: value for key, value in given.items() if key not in ("global", "templates")}
     receivers = [_receiver(each, exporters) for each in given.get("receivers") or ()]
     return {**rest, "route": _route(given.get("route") or {}, factor), "receivers": receivers}

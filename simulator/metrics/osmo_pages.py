@@ -108,7 +108,7 @@ def page(pod: Json, pods: list[Json], events: Events) -> str | None:
     process = _process(pod)
     if not process:
         return agent_page(pod["spec"]["containers"][0]["name"], events)
-    # Logger and router start no server for them.
+    # OSMO's logger and router start no metrics server.
     made = {
         names.API: lambda: service_page(pods),
         names.WORKER: worker_page,

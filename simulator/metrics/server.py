@@ -48,7 +48,7 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
             try:
                 given = answer(self.path, self.headers.get("Host", ""))
             except Exception:
-                # As for any server, a fault in one answer must not end it. The log has it.
+                # A fault in one answer must not end the server. The log has the fault.
                 log.exception("%s", self.path)
                 given = Answer(500, "the model failed; see the log of the control plane\n")
             self._send(given)

@@ -155,7 +155,7 @@ class Telemetry:
             f"--web.listen-address=127.0.0.1:{ports.prometheus}",
             "--web.enable-lifecycle",
             f"--query.lookback-delta={scraping.duration(max(LOOKBACK / clock().factor, LEAST_LOOKBACK))}",
-            # An alert is sent again so often; Alertmanager resolves what is not.
+            # Interval at which an alert is sent again; Alertmanager resolves an alert that is not.
             f"--rules.alert.resend-delay={scraping.duration(clock().interval)}",
         )
 

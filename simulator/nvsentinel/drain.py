@@ -77,7 +77,7 @@ def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Dra
         if mode is not None and _is_in_the_way(config, pod, now):
             of[mode].append(pod)
     if immediate := of["Immediate"]:
-        # One Pod that does not end in time has all of them deleted by force, those with a budget too.
+        # If one Pod does not end in time, all are deleted by force, including those with a disruption budget.
         late = any(
             (deleted := _time(pod, "deleted")) and now > deleted + _grace(pod) + config.eviction_seconds
             for pod in immediate

@@ -77,7 +77,7 @@ def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Jso
         parts = urlsplit(f"{scheme}://:{password}@{host}:{port}/0")
         found = (parts.hostname, parts.port)
     except ValueError as problem:
-        # Its text would have a part of the password.
+        # The exception's text would contain a part of the password.
         yield f"ValueError: {str(problem).partition(' as ')[0]}, from the password of the cache"
         return
     if found != (host.lower(), int(port)):

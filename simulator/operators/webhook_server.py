@@ -79,7 +79,8 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
                 review: Json = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
                 response = answer(self.path.partition("?")[0], review["request"])
             except Exception:
-                # As for any server, a fault in one answer must not end it. The API server reports it; the log says why.
+                # A fault in one answer must not end the server. The API server reports the fault; the
+                # log has the reason.
                 log.exception("%s", self.path)
                 self.send_error(500)
                 return

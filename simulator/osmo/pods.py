@@ -34,7 +34,7 @@ def seen(pod: Mapping[str, Any]) -> Seen:
     if code is None and before is not None:
         code, ended = before["exitCode"], before
     if code is None and status.get("phase") == "Failed":
-        # Evicted or preempted: no container has a reason.
+        # The Pod was evicted or preempted, so that no container has a reason.
         code = 137
     return Seen(
         node=str(spec.get("nodeName", "")),
@@ -55,5 +55,5 @@ def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _waits(status: Mapping[str, Any]) -> str:
     conditions: list[Mapping[str, Any]] = status.get("conditions") or []
     found = (each for each in conditions if each["type"] == "PodScheduled" and each["status"] == "False")
-    # KAI writes several lines, which end with dots.
+    # KAI's message has several lines, each ending with a dot.
     return next((" ".join(str(each.get("message", "")).split()).rstrip(".") for each in found), "")

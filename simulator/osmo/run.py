@@ -214,7 +214,7 @@ class Run:
             self._reported[task.name] = state
             self._report(state)
 
-    # In the cluster
+    # Requests to the cluster
 
     def _pods(self) -> Mapping[str, Seen]:
         path = f"/api/v1/namespaces/{self._workflow.namespace}/pods"

@@ -74,7 +74,7 @@ class View:
     def all(self, path: str) -> list[Json]:
         return self._watches[path].all() if path in self._watches else []
 
-    # Writes; each returns whether the object exists
+    # Writes; each returns True if the object exists
 
     def patch(self, path: str, body: Json, kind: str) -> bool:
         try:

@@ -82,7 +82,8 @@ class SlurmOperator:
         for each in wanted:
             self._apply(each)
         has_slurmctld = self._is_available(STATEFUL, {f"{name(controller)}-controller"})
-        # The operator speaks with Slurm through slurmrestd only: without it, no state is known and no node is drained.
+        # The operator talks to Slurm only through slurmrestd: without slurmrestd, no state is known and no
+        # node is drained.
         speaks = has_slurmctld and self._is_available(DEPLOYMENTS, {f"{name(each)}-restapi" for each in rests})
         for nodeset in nodesets:
             self._nodes(nodeset, propagated, has_slurmctld=has_slurmctld, speaks=speaks)

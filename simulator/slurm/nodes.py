@@ -121,7 +121,7 @@ def work(nodeset: Json, nodes: Iterable[Json], pods: Sequence[Json]) -> Work:
     current = revision(nodeset)
     old = [each for each in pods if labels(each).get(REVISION) != current and name(each) not in condemned]
     fresh = [each for each in pods if labels(each).get(REVISION) == current and not is_registered(each)]
-    # Pods that are drained already go first.
+    # Pods whose nodes are already drained are replaced first.
     old.sort(key=lambda each: (names.POD_CORDON not in annotations_of(each), name(each)))
     for each in old[: max(0, math.ceil(len(pods) * MAX_UNAVAILABLE) - len(fresh))]:
         condemned[name(each)] = f"Pod ({where}/{name(each)}) is pending termination for scale-in"

@@ -133,7 +133,7 @@ TELEMETRY = (
         "prometheus",
         "github.com/prometheus/prometheus",
         {name: name for name in ("prometheus", "promtool", "alertmanager")},
-        # Without the service discovery of clouds, 200 packages; that by HTTP and files remains.
+        # Leaves out service discovery for clouds, which has 200 packages; discovery by HTTP and files remains.
         tags=("remove_all_sd",),
     ),
 )

@@ -50,7 +50,7 @@ class Folder:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Holds the folder, until its process ends at the latest. Raises Busy."""
+        """Locks the folder, so that only one process uses it; raises Busy if another process has it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("a") as file:
             try:

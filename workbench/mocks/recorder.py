@@ -175,7 +175,7 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
     with (
         _event_loop(),
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
-        # A tenth of a run's time, for lines of source that nothing here shows.
+        # Looking up source lines, which nothing here shows, takes a tenth of a run's time.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
         mock.patch("pulumi.log.debug", _no_debug),
         mock.patch("components.config.pulled_charts", _none_recorded),

@@ -22,7 +22,7 @@ def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
         others: All other stacks that can be loaded.
     """
     url, name = control_plane_url(settings), settings.osmo.backend_name
-    # A name of a Service leads to another control plane in each cluster.
+    # The name of a Kubernetes Service leads to a different control plane in each cluster.
     if url is None or not settings.osmo.installs_backend or url.endswith(IN_CLUSTER):
         return
     for other in others:

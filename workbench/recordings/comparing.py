@@ -115,7 +115,8 @@ def _sizes(recording: Recording) -> Facts:
         size = labels(node).get(INSTANCE, "")
         for kind in ("capacity", "allocatable"):
             for key, value in at(node, f"status.{kind}", {}).items():
-                # A GPU that is not offered yet, or was lost, is a state and no belief: the most of a size count.
+                # A GPU that is not offered yet, or was lost, is a temporary state: the node of a size
+                # with the most GPUs counts.
                 path = f"{kind}.{key}"
                 own = found.setdefault(size, {}) if size else {}
                 own[path] = (

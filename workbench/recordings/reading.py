@@ -41,7 +41,7 @@ class BadRecording(Exception):
 
 @dataclass(frozen=True)
 class Recording:
-    """Checked entries of one file."""
+    """A recording: the entries of one file, checked."""
 
     file: Path
     entries: Sequence[Entry]

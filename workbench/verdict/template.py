@@ -160,7 +160,7 @@ def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
         name, of = subject.resource_id.rpartition("/")[2], {}
     else:
         name = "/".join(segments[2::2])
-        # A role or a setting is of a resource when there is another provider before its own.
+        # A role assignment or setting is on a resource if its id has another provider before its own.
         of = {"scope": scope} if "/providers/" in scope else {}
     return {
         "type": subject.arm_type,

@@ -143,7 +143,7 @@ def pod_blocks(put: Put) -> Iterator[Refusal]:
     pods = network(net.get("podCidr")) if net.get("networkPluginMode") == "overlay" else None
     if pods is None:
         return
-    # Through the last pool of the request every other one is a sibling.
+    # For the last pool of the request, all others are siblings, so checking it covers every pool.
     last = declared[-1]
     every = [last.spec, *last.siblings.values()]
     nodes = sum(int((s.get("maxCount") if s.get("enableAutoScaling") else s.get("count")) or 0) for s in every)

@@ -36,7 +36,7 @@ ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
     "imm-managedcluster-networkProfile-networkPlugin": lambda old, new: old in ("kubenet", "none") and new == "azure",
     "imm-managedcluster-networkProfile-networkPluginMode": lambda old, new: old is None and new == "overlay",
     "imm-managedcluster-networkProfile-networkDataplane": lambda old, new: old == "azure" and new == "cilium",
-    # A policy engine can be added, not exchanged.
+    # A policy engine can be added, but not replaced by another one.
     "imm-managedcluster-networkProfile-networkPolicy": lambda old, new: old == "none",
     "imm-managedcluster-apiServerAccessProfile-enablePrivateCluster": lambda old, new: not old and not new,
     # The migration to overlay adds the range.

@@ -66,7 +66,7 @@ def endpoint_connection(put: Put) -> Iterator[Refusal]:
         message = "A private endpoint has one connection, in one of its two lists."
         yield refuse(put, "pe-conn", message, target)
     for service, groups, _ in found:
-        # A service of another subscription is not of this simulation.
+        # A service in another subscription is not part of this simulation.
         own = service.startswith(f"/subscriptions/{put.azure.directory.subscription}/")
         if own and put.azure.get(service) is None and kind_of(service) is not None:
             yield refuse(put, "pe-target", f"The resource '{service}' was not found.", target)

@@ -114,7 +114,7 @@ def _rule(put: Put, rule: Json, here: str) -> Iterator[Refusal]:
         yield refuse(put, "prg-severity", f"severity {severity} is outside 0..4.", f"{here}.severity")
     for action in items(rule, "actions"):
         group = action.get("actionGroupId")
-        # A group elsewhere in the tenant is not of this simulation.
+        # A group elsewhere in the tenant is not part of this simulation.
         own = isinstance(group, str) and group.startswith(f"/subscriptions/{put.azure.directory.subscription}/")
         if own and put.azure.get(group, "ActionGroup") is None:
             yield refuse(put, "arm-ref-missing", f"The action group '{group}' was not found.", f"{here}.actions")

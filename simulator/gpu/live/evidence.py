@@ -99,7 +99,8 @@ class EvidencePods:
                     self._record(self._program(pod, config_maps), mode, pod, node, kubelet.state)
                 except ProgramFault as fault:
                     log.warning("%s: %s", name(pod), fault)
-                # Only now: a record that the API server refuses is written in the next round.
+                # Stored only after the write succeeded: a record that the API server refuses is
+                # written again in the next round.
                 self._recorded[_uid(pod)] = seen
 
     def _program(self, pod: Json, config_maps: Mapping[str, Json]) -> Program:

@@ -219,7 +219,7 @@ class Kubelet:
             # Once the node has no operand, nothing on it writes labels.
             if pods
             and given.get(key) != value
-            # Deploy labels are others' to change afterwards.
+            # After they are set, deploy labels may be changed by others.
             and (not key.startswith(names.DEPLOY) or before.own_labels.get(key) != value)
         }
         if changed:

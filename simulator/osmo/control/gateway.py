@@ -80,7 +80,7 @@ class Requests:
         if minute != self._minute:
             self._minute, self._seen = minute, Counter[str]()
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        # Everybody without a login has the address of this machine.
+        # All callers without a login count as one: they share the address of this machine.
         caller = token[-64:] if scheme == "Bearer" else ""
         self._seen[caller] += 1
         return self._seen[caller]

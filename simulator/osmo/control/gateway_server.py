@@ -52,7 +52,7 @@ def _handler(answer: Callable[[Request], Answer]) -> type[BaseHTTPRequestHandler
             try:
                 given = self._given()
             except Exception:
-                # As for any server, a fault in one answer must not end it. The log has it, and never the request.
+                # A fault in one answer must not end the server. The log has the fault, and never the request.
                 log.exception("%s %s", self.command, self.path.partition("?")[0])
                 given = Answer(500, {"message": "Internal server error; see the log of the control plane"})
             data = json.dumps(given.document).encode()

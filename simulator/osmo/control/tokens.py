@@ -35,7 +35,7 @@ def key_in(folder: Path) -> bytes:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(secrets.token_bytes(32))
         try:
-            # Another process may have made it meanwhile.
+            # Another process may have created the key meanwhile.
             os.link(unfinished, path)
         except FileExistsError:
             pass

@@ -85,7 +85,7 @@ class Autoscaler:
                 self._view.patch(f"/api/v1/nodes/{name(node)}", {"spec": {"taints": kept}}, MERGE_PATCH)
         self._resumed = True
 
-    # Up
+    # Scaling up
 
     def _scale_up(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> ScaleUp:
         ready = [node for node in nodes if works(node)]
@@ -140,7 +140,7 @@ class Autoscaler:
                 log.info("%s/%s: %s", at(pod, "metadata.namespace"), name(pod), message)
                 self._view.record_event(pod, COMPONENT, "NotTriggerScaleUp", message)
 
-    # Down
+    # Scaling down
 
     def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: ScaleUp, now: float) -> float | None:
         """Removes one node that has been idle for long enough; returns the seconds until the next node

@@ -37,7 +37,7 @@ PREDICTED = (
     "kubernetes.azure.com/storagetier",
     "kubernetes.azure.com/os-sku",
     "kubernetes.azure.com/cluster",
-    # Upstream's list of GPU sizes ends at A100. Believed: that of AKS is longer.
+    # Upstream's list of GPU sizes ends at A100. Assumed, not verified: AKS's own list is longer.
     *GPU_LABELS,
 )
 """Labels of an empty pool's nodes that the autoscaler knows beside the pool's own. With zones it picks one at random;

@@ -98,7 +98,7 @@ def _refuse_existing(stack: str, settings: Settings) -> None:
 
 
 def _progress(folder: Folder, settings: Settings, *, simulated: bool, back: str | None) -> Progress:
-    """The progress to go on with. Raises Unreadable."""
+    """The saved progress from which the command continues. Raises Unreadable."""
     from workbench.cli.first_contact import digest
     from workbench.first_contact.progress import Progress, back_to
     from workbench.first_contact.stages import stages

@@ -113,7 +113,9 @@ def with_storage(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_keys(section: Any) -> Any:
-    """A section with `…` for the bucket keys that come from Secrets: OSMO writes them into every Pod."""
+    """The `dataset` section, with `…` as a placeholder for bucket keys from Secrets: OSMO writes the keys
+    into every Pod.
+    """
     buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
     if not isinstance(buckets, dict):
         return cast("Any", section)

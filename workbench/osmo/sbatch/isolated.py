@@ -44,7 +44,7 @@ def _answer(text: str, file: str, known: Sequence[Platform], platform: str | Non
         found = convert(text, file, known, platform=platform, image=image)
         written = as_text(found.workflow, file) if found.workflow is not None else None
     except Exception as error:
-        # Whatever a script of unknown origin does to its reader, it is the script that is refused.
+        # Any error in reading a script of unknown origin is reported as a refusal of the script.
         return {"failed": f"{error} ({type(error).__name__})".strip()}
     findings = [asdict(each) for each in found.findings]
     return {"failed": None, "workflow": found.workflow, "written": written, "findings": findings}

@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
     """The validation's message if it fails, else None. Raises Refusal if OSMO can't evaluate the validation."""
     left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
-    # The message comes first: an unknown token in it fails even where the comparison holds.
+    # The message is rendered first: an unknown token in it is an error even if the comparison holds.
     message = render(assertion.assert_message, tokens)
     try:
         holds = _COMPARISONS[str(assertion.operator)](left, right)

@@ -95,7 +95,7 @@ def _to_balancers(world: World, flow: Flow) -> Iterator[Way]:
     for each in world.balancers:
         if each.internal is not BALANCERS[flow.target]:
             continue
-        # With ranges, only their addresses have to reach it.
+        # If source ranges are set, only their addresses have to reach the balancer.
         own = each.sources if is_needed(flow) and each.sources else _sources(world, flow.source)
         for port in each.ports if own else ():
             yield Way(each.name, port, _balancer(world, each, own, port, flow), each.resource)

@@ -72,7 +72,8 @@ class Group:
                 passes is enough, as for a flow that has to be closed.
         """
         for rule in self._rules(INBOUND, port, protocol):
-            # A rule that matches in part counts against the question: an allowed part opens, a denied part closes.
+            # A rule that matches in part is taken in its worse sense: an allowed part opens a flow that
+            # has to be closed, a denied part closes one that has to be open.
             strict = rule.allows is wholly
             if self._has_target(rule, target, strict=strict) and self._names(rule.sources, source, strict=strict):
                 return self._by(rule)

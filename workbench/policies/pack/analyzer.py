@@ -150,7 +150,7 @@ def declared(request: Any) -> Resource:
             delete_before_replace=options.deleteBeforeReplace,
         ),
         request.urn,
-        # Neither components nor providers have a provider.
+        # The engine sends no provider for components and for providers.
         custom=bool(provider),
     )
 
