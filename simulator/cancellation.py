@@ -13,7 +13,7 @@ from simulator.checkpoint import Checkpoint
 from simulator.errors import Busy, NothingToCancel
 
 PATIENCE = 120
-"""Seconds for the engine to record what it has done. An operation that has started is not cut off."""
+"""Seconds for the engine to record what it has done. A running operation is not interrupted."""
 
 
 def cancel(checkpoint: Checkpoint, lock: Path, running: Sequence[psutil.Process]) -> str:

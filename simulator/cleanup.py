@@ -10,7 +10,7 @@ from simulator.kubernetes.client import Client
 from simulator.osmo.control.token_pods import TokenPods
 
 SELECTOR = "app.kubernetes.io/name=cluster-cleanup"
-"""Selector of the Pods. KWOK leaves them alone (kwok.yaml)."""
+"""Selector of the cleanup Pods. KWOK does not run them (kwok.yaml)."""
 
 
 class Cleanup:

@@ -36,10 +36,10 @@ LOST = "Resource monitor has terminated"
 """The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
 
 LOCKED = "the stack is currently locked"
-"""The engine's message where another run works on the stack, or a killed one has left its lock."""
+"""The engine's message if another run works on the stack, or a killed one has left its lock."""
 
 UNEXPECTED = "no changes were expected"
-"""The engine's message where `--expect-no-changes` fails."""
+"""The engine's message if `--expect-no-changes` fails."""
 
 NO_ATTRIBUTES = "?metadata=skip"
 """Parameter of the backend's URL that leaves out a file of attributes, with a checksum, for each file that the engine

@@ -34,13 +34,15 @@ class Principal:
     kind: Kind = "User"
     roles: tuple[str, ...] = ()
     assigns: frozenset[str] = frozenset()
-    """GUIDs of the only roles that it may assign, by the condition of its role; all that its role allows if empty."""
+    """GUIDs of the only roles that the principal may assign, by the condition of its role; all that its role allows if
+    empty.
+    """
     groups: tuple[str, ...] = ()
     """Object ids of the groups that it is a member of."""
 
 
 DEPLOYERS = Principal("deployers", "5a1e0000-0000-4000-8000-0000000000f0", kind="Group")
-"""The group of everybody who deploys; no command can run as a group."""
+"""The group of all deployers; no command can run as a group."""
 DEPLOYER = Principal(
     "deployer",
     "5a1e0000-0000-4000-8000-00000000000d",
@@ -76,7 +78,7 @@ READER = Principal(
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
 """A user of the same tenant without any role."""
 PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
-"""Everybody who can log in; the first is logged in unless another one is named."""
+"""Principals that can log in; the first one is logged in by default."""
 
 
 class UnknownPrincipal(ValueError):

@@ -12,9 +12,9 @@ Inventory = Mapping[str, Mapping[str, Any]]
 """Objects by group, kind, namespace and name."""
 
 PASSING = frozenset({"events", "leases", "endpointslices", "endpoints", "componentstatuses"})
-"""Kinds that Kubernetes itself keeps, and changes all the time."""
+"""Kinds that Kubernetes itself creates, and changes all the time."""
 _OF_THE_SERVER = ("managedFields", "resourceVersion", "generation")
-"""Metadata that counts or names changes, and is none itself."""
+"""Metadata that counts or names changes and is not itself a change."""
 _OF_THE_MOMENT = ("conditions",)
 """Fields of a status about the present moment, with times."""
 

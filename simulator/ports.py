@@ -11,8 +11,9 @@ from typing import TypeVar
 
 LOOPBACK = "127.0.0.1"
 KEPT = range(20_000, 32_000)
-"""Ports below those that outgoing connections get (from 32768 on Linux, from 49152 on macOS): one of these could
-take the port of a process while it is stopped."""
+"""Ports below the range for outgoing connections (from 32768 on Linux, from 49152 on macOS), one of which could
+otherwise take the port of a stopped process.
+"""
 ATTEMPTS = 100
 
 Server = TypeVar("Server")

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 PROJECT = "physical-ai"
 RUN = {**dict.fromkeys(("up", "update"), "up"), **dict.fromkeys(("preview", "pre", "import", "watch"), "preview")}
-"""Commands that run the program, and ours, or the nearest that we have."""
+"""Commands that run the program, each with the `physai` command that is the same or nearest."""
 WITHOUT_PROGRAM = {"refresh": "refresh", **dict.fromkeys(("destroy", "down", "dn"), "down")}
-"""Commands that run the program with an option only."""
+"""Commands that run the program only with an option."""
 NO_PROGRAM = "There is no language plugin in the simulation: the plain pulumi cannot run the program. Run instead:"
 NOT_KEPT = "The simulation's stack file is a copy, which every physai command writes anew, so the value would be lost."
 MADE_UP = "The simulator makes up the secrets of a stack; nothing has to be set here."

@@ -36,7 +36,7 @@ class RunOptions:
     """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
-    """True to repair first what a killed run has left. `pulumi` itself does not."""
+    """True to first repair what a killed run has left, which `pulumi` itself does not do."""
 
     def arguments(self, resources: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Arguments of the Automation API that `up`, `preview`, `refresh` and `destroy` share.

@@ -41,7 +41,8 @@ class StackInput:
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     """Secrets by name. Real ones are not used."""
     record: bool = False
-    """True where the stack records the past, so that Azure is simulated as it was: retired sizes and versions
-    included."""
+    """True for a recording of an earlier state, for which Azure is simulated with the sizes and versions that have been
+    retired since.
+    """
     existing_cluster: ExistingClusterInput | None = None
     """Existing cluster of the stack; None for a stack that creates its cluster itself."""

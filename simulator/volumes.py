@@ -18,7 +18,7 @@ from simulator.kubernetes.definitions import DEFINITIONS
 
 MANAGER = "disk-csi"
 CLASSES = {"default": "StandardSSD_LRS", "managed-csi": "StandardSSD_LRS", "managed-csi-premium": "Premium_LRS"}
-"""Classes with the kind of disk (AKS docs, concepts-storage; recalled, not opened)."""
+"""Storage classes with their kinds of disk (AKS docs, concepts-storage; from memory, not opened)."""
 SELECTED = "volume.kubernetes.io/selected-node"
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 SNAPSHOTS = f"/apis/{SNAPSHOT_API}/{SNAPSHOT_VERSION}/volumesnapshots"

@@ -19,14 +19,16 @@ HOSTS = "RANKS_HOSTS"
 INDEX = "batch.kubernetes.io/job-completion-index"
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib"
-"""Resources of adapters as Azure/aks-rdma-infiniband names them: with the second one a Pod sees all of its node."""
+"""Names of adapter resources as in Azure/aks-rdma-infiniband: a Pod with the second one sees all adapters
+of its node.
+"""
 TCP = 6.8
-"""GB/s of bus bandwidth over the Ethernet of the nodes. Invented for the model."""
+"""Bus bandwidth in GB/s over the nodes' Ethernet; invented, without a source."""
 PAIRS = {"Standard_ND96isr_H100_v5": 157.0, "Standard_ND96isr_H200_v5": 482.9}
 """The same over InfiniBand, for two nodes of a size: NVIDIA/aicr#1699; edwardsp/azcluster, walk-through on AKS. NCCL
 reaches it with the topology file of the size, which Azure's HPC images have (NVIDIA/aicr#676)."""
 UNKNOWN = 120.0
-"""Figure of any other setup. Invented for the model."""
+"""Bus bandwidth in GB/s for any other setup; invented, without a source."""
 FAILED = 3
 """Exit code of nccl-tests after an error of NCCL."""
 

@@ -15,7 +15,7 @@ RECOVERY = {0: "None", 1: "Reset", 2: "Reboot", 3: "Drain P2P", 4: "Drain and Re
 """Recovery action by the value of DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION."""
 LOST = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
 Entry = tuple[str, str, "str | Sequence[Entry]"]
-"""Name in the text, element of the XML, and the value or what is below it."""
+"""One entry of the report: its name in the text, its XML element, and its value or the entries below it."""
 
 
 def nvidia_smi(machine: Machine, command: str) -> tuple[int, str]:

@@ -16,7 +16,7 @@ from simulator.cluster.names import RUN_BY, SIMULATOR
 from simulator.cluster.objects import Json, at, digest, labels, name
 
 MODEL = "amd-stack"
-"""Value of the annotation `played-by`: this model."""
+"""Value of the annotation `played-by` that stands for this simulation of AMD's stack."""
 DRIVER = f"{SIMULATOR}amd-driver"
 """Annotation of nodes with the version of amdgpu that is loaded."""
 BUILT = f"{SIMULATOR}amd-image"
@@ -28,7 +28,7 @@ WAIT_FOR_DRIVER = "driver-init"
 NOT_LOADED = "amdgpu driver is not loaded"
 EXPORTER, EXPORTER_CONFIG = "metrics-exporter", "metrics-config-volume"
 BUILD_MINUTES = 10
-"""Minutes of model time for a build; no source measures it."""
+"""Simulated minutes for a build; assumed, since no source measures it."""
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:

@@ -17,13 +17,13 @@ FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
 DOCKER_CONFIG = ".dockerconfigjson"
 """Key of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
 METRICS_PORT = 5000
-"""The exporter's, where a DeviceConfig names none."""
+"""The exporter's port, if a DeviceConfig names none."""
 GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu"
 """Labels that the chart's rule has Node Feature Discovery set, for a GPU and for a virtual function."""
 PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
 LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"
 EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"
-"""Images of operands, where a DeviceConfig names none."""
+"""Images of operands, if a DeviceConfig names none."""
 
 
 def device_plugin(config: str) -> str:

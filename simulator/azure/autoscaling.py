@@ -13,7 +13,7 @@ from simulator.azure.rules.quota import shortages, usage
 from simulator.azure.state import AzureState, Resource
 
 Stage = Callable[[Resource | None, AzureState], Resource]
-"""Change of a pool; the resource is None where there is no pool."""
+"""Function that changes a pool; its first argument is None if the pool does not exist."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ScaledPool:
     least: int
     most: int
     count: int
-    """Machines that Azure runs for it now."""
+    """Number of machines that Azure now runs for the pool."""
     spec: Json
     """The pool's properties with AKS's defaults."""
     sample: Json

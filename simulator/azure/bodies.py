@@ -14,7 +14,7 @@ Json = dict[str, Any]
 get = nested.at
 
 API_VERSION_INPUT = "azureApiVersion"
-"""The provider stamps it on the inputs itself; it is part of the URL, not of the body."""
+"""Input that azure-native adds itself; it becomes part of the URL, not of the body."""
 
 
 def to_body(mapping: TypeMapping, inputs: Mapping[str, Any]) -> Json:

@@ -27,11 +27,13 @@ class ModelClock:
 
     seconds_per_model_minute: float = field(default_factory=seconds_per_model_minute)
     role_delay_minutes: float = 1
-    """Model minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
+    """Simulated minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
     now: Callable[[], float] = field(default=time.time)
-    """Seconds since the epoch: wall time, because what is pending must survive the process."""
+    """Function that returns the seconds since the epoch: wall time, because pending changes must survive
+    the process.
+    """
     later: Callable[[float, Callable[[], None]], Callable[[], None]] = field(default=_timer)
-    """Calls back after so many seconds, and returns what calls that off."""
+    """Function that calls back after a number of seconds, and returns a function that cancels the call."""
 
     @property
     def role_delay_seconds(self) -> float:

@@ -20,7 +20,7 @@ class Refusal:
     message: str
     target: str = ""
     flat: bool = False
-    """True where the error body has no envelope `error`, as with AKS."""
+    """True if the error body has no envelope `error`, as with AKS."""
 
     @models("arm-error-shape")
     def body(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from simulator.azure.data import load_json
 
 _VCPUS = re.compile(r"Standard_[A-Z]+(\d+)")
-"""A size's name has its vCPUs after the letters of its family (VM docs, vm-naming-conventions)."""
+"""Pattern of a size's name, which has the vCPUs after the letters of the family (VM docs, vm-naming-conventions)."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Region:
     name: str
     zones: tuple[str, ...]
     sizes: frozenset[str]
-    """Sizes that it sells. In which of its zones differs by subscription, so that all are taken for possible."""
+    """Sizes that the region sells. The zones that offer a size differ by subscription, so all zones are assumed to."""
     standard_v2: str
     """`yes`, `no` or `unknown`: NAT gateways of the zone-redundant SKU."""
 

@@ -20,7 +20,7 @@ MANAGED_SUBNET = "10.224.0.0/16"
 """Node subnet of a cluster without a virtual network of the user (AKS docs)."""
 
 SECRETS = frozenset({"secret", "adminPassword", "administratorLoginPassword", "serverAppSecret", "trustedCa"})
-"""Write-only inputs; neither a GET nor the file ever contains them."""
+"""Write-only inputs; neither a GET nor the state file ever contains them."""
 
 
 def record(put: Put, store: Store, clock: ModelClock) -> Resource:

@@ -34,14 +34,14 @@ class Questions:
     cloud: Cloud
     name: str = "simulated"
     registered: Collection[str] | None = None
-    """Resource providers; None for all that this project uses."""
+    """Registered resource providers; None for all that this project uses."""
     denials: Sequence[Denial] = ()
     counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Used and largest amount of each usage that Azure counts, by its name."""
+    """Used and largest amount of each usage that Azure counts, by the usage's name."""
     closed: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Names of the regions without a type, by ARM type."""
+    """Names of the regions that do not offer a type, by ARM type."""
     lacks: Collection[str] = ()
-    """Types that the list of providers does not have."""
+    """Types that are missing in Azure's list of providers."""
 
     def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> tuple[int, Json]:
         """HTTP status and body of the answer to a request. Raises ArmError."""

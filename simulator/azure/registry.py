@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MODELED: dict[str, str] = {}
-"""Rule id → the function that enforces or acts it out, for every module imported so far."""
+"""Function that implements each rule, by rule id, for every module imported so far."""
 
 
 def models(*rule_ids: str) -> Callable[[Function], Function]:

@@ -25,7 +25,7 @@ class Role:
     actions: Sequence[str]
     not_actions: Sequence[str]
     in_kubernetes: bool
-    """True where Azure RBAC gives it a meaning inside a cluster."""
+    """True if Azure RBAC gives the role a meaning inside a cluster."""
 
     def allows(self, action: str) -> bool:
         return _matches(self.actions, action) and not _matches(self.not_actions, action)

@@ -189,7 +189,7 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
     "graf-name": ("pattern", r"^Grafana:name$"),
     "ag-short": ("length", r"^ActionGroup:properties\.groupShortName$"),
 }
-"""Rules of rules.json that the type tables already enforce: what kind of departure, at which place."""
+"""Rules of rules.json that the type tables already enforce: the kind of violation, and the path."""
 
 
 @models("arm-unknown-prop", "arm-wrong-type", "arm-api-version-offer")

@@ -15,7 +15,7 @@ from simulator.azure.data import load_json
 MOST_GIB = 2048
 """The largest OS disk that AKS takes (agent pool schema, osDiskSizeGB)."""
 LEAST_DEFAULT_GIB = 128
-"""An OS disk without a size; AKS takes all of a local disk that is at least this large (AKS docs, concepts-storage)."""
+"""Smallest local disk that AKS uses completely for an OS disk without a size (AKS docs, concepts-storage)."""
 _GIB = 2**30
 
 

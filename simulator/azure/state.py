@@ -15,11 +15,11 @@ from simulator.azure.roles import builtin_roles, role_of
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
-"""States of a resource that no operation is changing."""
+"""States of a resource on which no operation is in progress."""
 UPGRADED_FROM = "from"
-"""A pool's fact while its nodes get another version or node image: those that they have still."""
+"""Fact of a pool while its nodes get another version or node image: the version and image that they still have."""
 KEPT = "kept"
-"""A pool's fact after an upgrade that failed: what AKS says of the Pod that could not be evicted."""
+"""Fact of a pool after a failed upgrade: AKS's message about the Pod that could not be evicted."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class Resource:
     state: str = SUCCEEDED
     """ARM's provisioningState; anything but Succeeded and Failed means that an operation is in progress."""
     serial: int = 0
-    """Differs between a resource and a later one with the same id."""
+    """Number that differs between a resource and a later one with the same id."""
     created: float = 0
-    """Seconds since the epoch."""
+    """Time of creation in seconds since the epoch."""
     facts: Json = field(default_factory=dict[str, Any])
-    """Data that only the cloud has: a pool's current count and addresses, when a role takes effect."""
+    """Data that only Azure has: a pool's current count and addresses, the time at which a role takes effect."""
     inline: bool = False
-    """True where its parent's PUT created it, as the pools in agentPoolProfiles."""
+    """True if the parent's PUT created the resource, such as a pool in agentPoolProfiles."""
 
     @property
     def mapping(self) -> TypeMapping:
@@ -62,9 +62,9 @@ class StandingRole:
     principal: str
     """Entra object id."""
     role: str
-    """GUID."""
+    """GUID of the role."""
     assigns: Collection[str] = ()
-    """A condition: GUIDs of the only roles that may be assigned and removed with it; all if empty."""
+    """Condition of the role: GUIDs of the only roles that may be assigned and removed with it; any role if empty."""
 
     def allows(self, action: str, assigned: str) -> bool:
         """True if the role permits an action; `assigned` is the role in the role assignment that the action is about,
@@ -89,7 +89,7 @@ class Directory:
     principals: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
     roles: Sequence[StandingRole] = ()
-    """Their roles on the subscription; the deployer is its owner."""
+    """Roles of these principals on the subscription; the deployer is its owner."""
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Object id of a principal → its groups."""
     closed: Collection[str] = ()
@@ -103,7 +103,7 @@ SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
     "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
     "InboundEndpoint": ("ipConfigurations[].subnet.id",),
 }
-"""Properties of resources with addresses of a subnet that name the subnet, below `properties`."""
+"""Properties that name a subnet, for resources with addresses in the subnet; paths below `properties`."""
 
 
 def _ids_at(resource: Resource, path: str) -> list[Any]:
@@ -113,7 +113,7 @@ def _ids_at(resource: Resource, path: str) -> list[Any]:
 
 
 DEFAULT_QUOTA = 100_000
-"""Default vCPU quota of every family, in total, and at low priority. Real subscriptions start far lower."""
+"""Default vCPU quota of every family, of all together, and for low priority. Real subscriptions start far lower."""
 
 
 @dataclass(frozen=True)
@@ -127,17 +127,17 @@ class AzureState:
     quota: Mapping[str, int] = field(default_factory=dict[str, int])
     """vCPUs by usage name: a family, `cores` (regional) or `lowPriorityCores`."""
     capacity: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Nodes of a VM size that Azure has in all; no limit for sizes that are not named."""
+    """Total number of nodes of a VM size that Azure can provide; sizes that are not listed are unlimited."""
     now: float = 0
     replicates_after: float = 0
-    """Seconds until a fresh identity is known everywhere in the directory."""
+    """Seconds until a new identity is known everywhere in the directory."""
     in_flight: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Operations that run now: `ids.key` → Creating, Updating, Deleting."""
+    """Operations in progress: `ids.key` → Creating, Updating, Deleting."""
     accepts_retired_sizes: bool = False
     deleted_vaults: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Key vaults that can still be recovered, by name in lower case."""
     taken: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Names that are taken by others, in lower case, by kind of resource."""
+    """Globally unique names that other customers hold, in lower case, by kind of resource."""
 
     budgets: Callable[[str], Sequence[Mapping[str, Any]]] = lambda cluster_id: ()
     """PodDisruptionBudgets that a cluster has now, by the cluster's id."""

@@ -20,7 +20,7 @@ from simulator.azure.questions import Questions
 from simulator.ports import LOOPBACK
 
 ADDRESS = "https://management.azure.com"
-"""Address that clients know it by, and that its answers name."""
+"""Address of ARM that clients know, and that its answers contain."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Fault:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     cut: bool = False
-    """True for an answer that ends in its middle."""
+    """True to end the answer in the middle."""
     only: str = ""
-    """End of the paths that it is an answer to; all paths where it is empty."""
+    """End of the paths that this fault answers; empty for all paths."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Login:
 
     caller: str = ""
     refused: tuple[str, str] | None = None
-    """Code and sentence."""
+    """Code and message of the refusal."""
 
 
 @dataclass

@@ -24,7 +24,7 @@ SELECTOR = f"app.kubernetes.io/name={names.CHART},app.kubernetes.io/component=co
 ALT_NAMES = "cert-manager.io/alt-names"
 SUBJECT = f"system:serviceaccount:{names.NAMESPACE}:{names.ACCOUNT}"
 RETRY_SECONDS = 0.3
-"""Seconds until the next look at a certificate that is not issued."""
+"""Seconds until a certificate that is not issued is tried again."""
 
 
 class CertManager:

@@ -22,7 +22,7 @@ class Subchart:
 
     version: str
     condition: str
-    """Path of the value that switches it."""
+    """Path of the value that turns the subchart on or off."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Model:
     """The chart's appVersion."""
     subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
     read: str = ""
-    """The version whose files are used; another one where the catalogue knows nothing but that this one exists."""
+    """Version whose files are used; another version if the catalogue only knows that this one exists."""
 
 
 @cache

@@ -36,7 +36,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
         f"--node-lease-duration-seconds={LEASE_SECONDS}",
     ),
 }
-"""Their arguments, in the order in which they are started."""
+"""Command-line arguments of each program, in the order in which the programs are started."""
 GIVES_UP_SECONDS = 10.0
 """Seconds that kube-controller-manager waits for a healthy API server before it ends (kubernetes/kubernetes
 cmd/kube-controller-manager/app, WaitForAPIServer). On a busy machine the server needs longer."""

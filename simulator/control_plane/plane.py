@@ -41,7 +41,9 @@ such as storage classes, and a restarted one still shows the former state of its
 CODE = "controllers.code"
 """File in which the controllers note the modules that they have loaded."""
 START_SECONDS = 180.0
-"""A busy machine takes a minute for what an idle one does in four seconds. One that ends is reported at once."""
+"""Seconds for a control plane to start. A busy machine takes a minute for what an idle one does in four seconds. A
+process that ends is reported at once.
+"""
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
 """etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its

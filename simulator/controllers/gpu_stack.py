@@ -36,9 +36,9 @@ from simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
-"""Seconds between two rounds while something waits for model time."""
+"""Seconds between two rounds while something waits for simulated time."""
 LOOK_SECONDS = 0.5
-"""Seconds between two rounds while Pods keep a node from another driver, or a fault remains as long as they do."""
+"""Seconds between two rounds while Pods block a driver upgrade of their node, or a fault lasts until Pods end."""
 
 
 class GpuStack:

@@ -44,17 +44,17 @@ class Fault:
     summary: str
     where: Literal["gpu", "node"]
     drivers: tuple[str, ...]
-    """Driver sources of the pools that it can happen on; empty: all."""
+    """Driver sources of the pools on which the fault can happen; empty for all."""
     needs: Literal["", "infiniband"]
     """Hardware of a node on which it can happen; empty for any node."""
     alerts: tuple[str, ...]
     effects: Effects
     ends: frozenset[str] = frozenset()
-    """Events that end it; the words are in the data."""
+    """Events that end the fault, in the terms of `data/faults.yaml`."""
     conditions: tuple[str, ...] = ()
-    """Conditions of the Node that follow; those of a health monitor depend on the stack."""
+    """Node conditions that follow from the fault; those of a health monitor depend on the stack."""
     over: frozenset[str] = frozenset()
-    """Events that end its cause, and leave the GPU out of service."""
+    """Events that end the fault's cause but leave the GPU out of service."""
 
     @property
     def needs_reset(self) -> bool:

@@ -27,7 +27,7 @@ DEFECT_NAMES: Mapping[str, str] = {
     "mig-off": "MIG mode is off where it should be on",
     "garbled": "every program prints half of its output",
 }
-"""Defects that no fault of `physai fault` causes, and a check finds."""
+"""Defects that no fault of `physai fault` causes and that a check finds."""
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:

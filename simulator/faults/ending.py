@@ -14,7 +14,7 @@ from simulator.faults.record import Injected
 
 Happened = Literal["job", "reboot", "pod"]
 PLUGIN = "nvidia-device-plugin"
-"""The container whose start makes a list of the GPUs that work."""
+"""Name of the container that lists the working GPUs when it starts."""
 
 
 def after(

@@ -25,9 +25,9 @@ class Injected:
     since: float
     """Seconds since the epoch, of a real clock."""
     over: bool = False
-    """True where its cause has ended; the GPU is out of service until the device plugin starts again."""
+    """True if the fault's cause has ended; the GPU stays out of service until the device plugin starts again."""
     boot: str = ""
-    """Boot with which a fault came, which that boot does not end."""
+    """Boot id with which the fault came, so that this boot does not end it."""
 
 
 @dataclass(frozen=True)

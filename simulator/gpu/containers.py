@@ -195,4 +195,4 @@ MAINS: Mapping[str, Main] = {
 """Main containers that change something; the others just run."""
 
 ONCE = ("nvidia-driver-ctr", "nvidia-container-toolkit-ctr")
-"""Finished containers do not change; the others check again at every change."""
+"""Containers that do not change once they have finished; the others check again at every change."""

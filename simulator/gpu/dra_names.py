@@ -16,7 +16,7 @@ from dataclasses import dataclass
 DRIVER = "gpu.nvidia.com"
 """Name of the driver in ResourceSlices and in allocated claims."""
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Folders of the driver of a container, and of the driver of the node."""
+"""Root folders of a driver that a container has installed, and of a driver on the host."""
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ DEVICES: Mapping[str, Described] = {
     "NVIDIA B200": Described("Blackwell", "10.0.0", 183359),
     "NVIDIA RTX PRO 6000 Blackwell Server Edition": Described("Blackwell", "12.0.0", 97887),
 }
-"""Devices by NVML's name of the GPU; the model describes no other."""
+"""Devices by NVML's name of the GPU; other GPUs are not simulated."""

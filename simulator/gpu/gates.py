@@ -39,7 +39,7 @@ TAKES_LOADED_PEERMEM = (595, 71, 5)
 RETRY = "command failed, retrying after 5 seconds"
 
 Look = tuple[NodeState, str, bool]
-"""The node after the look, why the gate is closed (empty: open), and whether the container has failed."""
+"""The node after one attempt, why the gate is closed (empty: open), and True if the container has failed."""
 
 
 def host_driver_works(state: NodeState) -> bool:

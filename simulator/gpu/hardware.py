@@ -35,14 +35,14 @@ class Hardware:
     vgpu: bool = False
     """True for a vGPU guest: it needs the GRID driver, and its host controls MIG."""
     complete: bool = True
-    """True where the guest has all memory of its GPUs, so that NVML counts their work."""
+    """True if the guest has all memory of its GPUs, so that NVML reports their utilization."""
     vgpu_signature: str = ""
-    """Host driver version, where the PCI capability shows a vGPU to GFD."""
+    """Host driver version, if the PCI capability shows a vGPU to GFD."""
     secure_boot: bool = False
     adapters: int = 0
     """InfiniBand adapters; Azure's sizes have one for each GPU."""
     rails: int = 0
-    """Ethernet adapters of NVIDIA's for the GPUs' own network; servers have them."""
+    """NVIDIA's Ethernet adapters for the GPUs' own network, which servers have."""
     containerd_config: int = 2
     """Schema version of the node image's config.toml; AKS ships 2 (NVIDIA/gpu-operator#2646)."""
 

@@ -25,7 +25,7 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
     VM_PASSTHROUGH: ("sandbox-device-plugin", "sandbox-validator", "vfio-manager", "kata-manager", "cc-manager"),
     VM_VGPU: ("sandbox-device-plugin", "vgpu-manager", "vgpu-device-manager", "sandbox-validator", "cc-manager"),
 }
-"""Deploy labels by the purpose of a node's GPUs."""
+"""Deploy labels by workload type of a node's GPUs."""
 
 
 def is_gpu_node(given: Labels) -> bool:

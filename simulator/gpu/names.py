@@ -31,25 +31,26 @@ DISCOVERED = frozenset(
         *(MPS_CAPABLE, VGPU_PRESENT, VGPU_HOST_DRIVER),
     }
 )
-"""Labels of GFD, which NFD puts on nodes, and takes away when it is uninstalled (NVIDIA/k8s-device-plugin README, GFD;
-kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-master -prune`)."""
+"""Labels of GFD, which NFD sets on nodes and removes when it is uninstalled (NVIDIA/k8s-device-plugin README, GFD;
+kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-master -prune`).
+"""
 
 UPGRADE_STATE = f"{NVIDIA}gpu-driver-upgrade-state"
 UPGRADE_SKIP = f"{NVIDIA}gpu-driver-upgrade.skip"
 SKIP_DRAIN = f"{NVIDIA}gpu-driver-upgrade-drain.skip"
-"""A label of pods that a drain for a driver leaves alone."""
+"""Label of Pods that a drain for a driver upgrade does not evict."""
 UPGRADE_ENABLED = f"{NVIDIA}gpu-driver-upgrade-enabled"
-"""An annotation: the upgrade controller manages this node's driver."""
+"""Annotation of nodes whose driver the upgrade controller manages."""
 
 UPGRADE_REQUESTED = f"{NVIDIA}gpu-driver-upgrade-requested"
-"""An annotation: somebody asks for the complete upgrade of this node's driver, whether it is outdated or not."""
+"""Annotation of nodes for which somebody requests a complete driver upgrade, even if the driver is not outdated."""
 SAFE_LOAD = f"{NVIDIA}gpu-driver-upgrade.driver-wait-for-safe-load"
-"""An annotation: a driver pod waits for the node to be cleared before it loads its modules."""
+"""Annotation of nodes whose driver Pod waits for the node to be cleared before it loads its modules."""
 INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulable"
-"""An annotation: the node was cordoned before its driver's upgrade began."""
+"""Annotation of nodes that were cordoned before their driver upgrade began."""
 COMPLETION_START = f"{NVIDIA}gpu-driver-upgrade-wait-for-pod-completion-start-time"
 VALIDATION_START = f"{NVIDIA}gpu-driver-upgrade-validation-start-time"
-"""Annotations: since when a node waits for pods to finish, or for its validation, in seconds since the epoch."""
+"""Annotations of nodes: start of the wait for Pods to finish, or for validation, in seconds since the epoch."""
 
 OS_ID = f"{NFD}system-os_release.ID"
 OS_VERSION = f"{NFD}system-os_release.VERSION_ID"
@@ -63,10 +64,10 @@ MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
 """Products assumed MIG-capable unless a `mig.capable` label contradicts."""
 
 STACK = "gpu-stack"
-"""Value of the annotation `played-by`: this model."""
+"""Value of the annotation `played-by` that stands for this simulation of the GPU stack."""
 LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
 """Annotation of nodes with the value `true` where the seed architecture's marker and bind mount exist."""
 MODEL_TIME = f"{SIMULATOR}model-time"
-"""Annotation of nodes whose driver's upgrade is timed: model time, in seconds since the epoch, at the last look."""
+"""Annotation of nodes whose driver upgrade has timers: simulated time of the last round, in seconds since the epoch."""
 NOT_READY = f"{SIMULATOR}not-ready"
 """Annotation of nodes with the reason why the kubelet is not ready. KWOK does not make such a node ready."""

@@ -29,9 +29,9 @@ class Timing:
     """Seconds from the driver container's start until its startup probe succeeds: the operator finds it ready at the
     first of its looks, every two minutes, as the genuine one does with undisturbed nodes."""
     driver_start: float = 60.0
-    """The same where its modules are loaded already: the startup probe's first look."""
+    """Seconds until the startup probe's first check succeeds, if the modules are already loaded."""
     poll: float = 5.0
-    """Seconds between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    """Seconds between two checks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
     """Seconds from one container's end to the next one's start."""
 
@@ -58,17 +58,17 @@ class Pod:
 
     workload: Workload
     at: int = 0
-    """Init containers that are done."""
+    """Number of finished init containers."""
     age: float = 0.0
-    """Seconds in the present container."""
+    """Seconds that the present container has been running."""
     started: bool = False
-    """True where the present container has done its first check; one-time checks are not repeated."""
+    """True if the present container has made its first check; one-time checks are not repeated."""
     message: str = ""
     """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
-    """True where the present container ended with an error and is started again and again."""
+    """True if the present container ended with an error and is restarted again and again."""
     ready: bool = False
-    """True where the main container is ready."""
+    """True if the main container is ready."""
     sidecar_fault: str = ""
     """Reason why nvidia-peermem-ctr, next to a driver, ends again and again."""
     root: str = ""
@@ -124,9 +124,9 @@ class Host:
     smi: str = "usr/bin"
     """Directory of the host with nvidia-smi."""
     loaded: bool = True
-    """True where its kernel modules are in the running kernel."""
+    """True if the driver's kernel modules are in the running kernel."""
     bind_mount: bool = False
-    """True where the host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
+    """True if the host's root is mounted on /run/nvidia/driver without the device nodes, as older node set-ups did."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class NodeState:
     built_for: str = ""
     """The network driver that nvidia-peermem was built against."""
     keeps_modules: bool = False
-    """True where the driver's container has installed its userspace only, and has no modules to load."""
+    """True if the driver's container has only installed its userspace part, and has no modules to load."""
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""

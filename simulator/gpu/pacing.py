@@ -13,9 +13,9 @@ from simulator.gpu.driver import is_driver
 from simulator.gpu.state import Controller, State, Write
 
 REQUEUE_SECONDS = 120.0
-"""The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
+"""Seconds until the upgrade controller, which watches no Pods, runs again (gpu-operator, `plannedRequeueInterval`)."""
 RECREATION_SECONDS = 60.0
-"""Seconds between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
+"""Seconds between two deletions of a DaemonSet that no node needs; the operator itself does not wait at all."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Pacing:
     """Name of the last ClusterPolicy that was followed."""
     upgraded: float = 0.0
     recreated: float = 0.0
-    """Model times of the last pass for upgrades, and of the last deletion of a driver's DaemonSet."""
+    """Simulated times of the last upgrade pass, and of the last deletion of a driver's DaemonSet."""
 
     @property
     def is_waiting(self) -> bool:

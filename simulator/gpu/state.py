@@ -28,9 +28,11 @@ class State:
     nodes: Objects = field(default_factory=dict[str, Json])
     drivers: Objects = field(default_factory=dict[str, Json])
     daemonsets: Objects = field(default_factory=dict[str, Json])
-    """DaemonSets with `metadata.generation` and `status`: readiness is judged by them."""
+    """DaemonSets with `metadata.generation` and `status`, which determine readiness."""
     others: Mapping[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
-    """Further objects by kind and name: what the operator made, and ConfigMaps and Secrets a driver names."""
+    """Other objects by kind and name: those that the operator created, and ConfigMaps and Secrets that a
+    driver names.
+    """
     pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
     """Driver pods by node."""
     validated: frozenset[str] = frozenset()
@@ -40,13 +42,13 @@ class State:
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
     """Pods by node, of nodes that the upgrade controller is clearing."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Model seconds that pods of a node have been evicted for."""
+    """Simulated seconds for which Pods of a node have been evicted so far."""
     now: float = 0.0
-    """Model time in seconds since the epoch."""
+    """Simulated time in seconds since the epoch."""
     is_due: bool = True
-    """True where the upgrade controller, which watches no pods, looks at them again."""
+    """True if the upgrade controller, which watches no Pods, now reads them again."""
     ignored: Objects = field(default_factory=dict[str, Json])
-    """ClusterPolicies beside the one that counts."""
+    """ClusterPolicies other than the one that the operator follows."""
     namespace: str = "gpu-operator"
     namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     crds: frozenset[str] = frozenset()
@@ -54,7 +56,9 @@ class State:
     manager_image: str = ""
     """The operator's own DRIVER_MANAGER_IMAGE; empty for that of its release."""
     draw: int = 0
-    """Models the random node order of a pass: with several systems it determines the ClusterPolicy's image."""
+    """Stand-in for the random node order of a pass, which with several operating systems determines the ClusterPolicy's
+    image.
+    """
 
     @property
     def spec(self) -> Json:

@@ -22,11 +22,11 @@ CORDON, WAIT, DELETE_PODS, DRAIN = (
 )
 RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
 CLEARING = (WAIT, DELETE_PODS, DRAIN)
-"""States in which the pods on the node decide what is next."""
+"""States in which the Pods on the node determine the next state."""
 EVICTING = (DELETE_PODS, DRAIN)
 """States in which the operator tries again until a time limit, which it counts in its own memory."""
 MOST_RESTARTS = 10
-"""A driver pod with a container that was restarted more often, and is not ready, has failed."""
+"""Number of container restarts above which a driver Pod that is not ready has failed."""
 VALIDATION_SECONDS = 600
 """Seconds without a ready validator pod after which an upgrade has failed."""
 _AT_REST = ("", DONE)
@@ -41,11 +41,11 @@ class DriverPod:
     current: bool = True
     ready: bool = True
     failing: bool = False
-    """True where a container is not ready, and was restarted more than MOST_RESTARTS times."""
+    """True if a container is not ready and was restarted more than MOST_RESTARTS times."""
     same_install: bool = False
     """True for a pod with the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: both install the same."""
     is_orphan: bool = False
-    """True where no DaemonSet owns it."""
+    """True if no DaemonSet owns the Pod."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Move:
     """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Annotations of the node by which the operator's own restart changes nothing; None removes one."""
+    """Annotations of the node, in which the operator keeps state over its own restart; None removes one."""
     notes: tuple[Note, ...] = field(default=(), compare=False)
-    """Notes for a user; they decide nothing."""
+    """Notes for a user, which have no effect."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Pool:
     validating: frozenset[str] = frozenset()
     """Nodes that have a validator pod, ready or not."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Model seconds that pods of a node have been evicted for."""
+    """Simulated seconds for which Pods of a node have been evicted so far."""
     now: float = 0.0
-    """Model time in seconds since the epoch."""
+    """Simulated time in seconds since the epoch."""
     restarts_in_place: bool = False
     """True where a driver pod that differs in nothing that is installed is restarted without clearing its node."""
 

@@ -32,9 +32,9 @@ class Workload:
     """True for a pod that is pending or running; one that has ended holds no GPU, and may always be deleted."""
     has_gpu: bool = False
     has_controller: bool = False
-    """True where a controller recreates it elsewhere."""
+    """True if a controller recreates the Pod elsewhere."""
     has_scratch: bool = False
-    """True where it has an `emptyDir`, whose content is deleted with the pod."""
+    """True if the Pod has an `emptyDir`, whose content is deleted with the Pod."""
     stays: bool = False
     """True for a Pod of a DaemonSet, or a static one: a drain leaves it alone."""
 

@@ -16,9 +16,9 @@ from simulator.kubernetes.kubeconfig import ExecCommand, Kubeconfig
 
 _SUPPORTED = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _LOGIN_SECONDS = 120
-"""A login that takes longer waits for a person."""
+"""Seconds for a login; one that takes longer waits for a person."""
 _EARLY = timedelta(seconds=10)
-"""A token this close to its end is renewed, so that it does not expire during a request."""
+"""Time before the end of a token at which it is renewed, so that it does not expire during a request."""
 
 
 class CredentialError(Exception):

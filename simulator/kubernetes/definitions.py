@@ -18,7 +18,7 @@ from simulator.kubernetes.objects import Object
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 SECONDS = 60
-"""Seconds that helm waits for them."""
+"""Seconds that helm waits for new definitions."""
 _POLL_SECONDS = 0.05
 _SOURCE = re.compile(r"^# Source: \S*/crds/\S+$", re.MULTILINE)
 

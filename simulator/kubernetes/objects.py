@@ -23,7 +23,7 @@ TIMEOUT = "pulumi.com/timeoutSeconds"
 WAIT_FOR = "pulumi.com/waitFor"
 
 INPUTS = "__inputs"
-"""The output with the inputs of the last operation, also of one that failed: the plugin compares with these."""
+"""The output that has the inputs of the last operation, even of a failed one; the plugin compares with them."""
 
 RELEASE_TYPE = "kubernetes:helm.sh/v3:Release"
 

@@ -38,8 +38,9 @@ class KubernetesOptions:
     rendered: RenderedCharts | None = None
     """Storage of rendered charts; None renders every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
-    """Returns the reason why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec
-    stanza says."""
+    """Function that returns the reason why a kubeconfig may not be used; empty if it may. Using one may run a command,
+    from its exec section.
+    """
     stopping: threading.Event = field(default_factory=threading.Event)
     """Event that ends every wait, so that the process can end."""
 

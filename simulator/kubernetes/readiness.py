@@ -35,13 +35,13 @@ class Surroundings:
     """State of other objects that an object's readiness depends on."""
 
     endpoints_known: bool = True
-    """True where the controller has created the Service's endpoints, for none, some or all Pods that it selects."""
+    """True if the controller has created the Service's endpoints, for none, some or all Pods that it selects."""
     endpoints_ready: bool = True
-    """True where any ready Pod answers for the Service."""
+    """True if any ready Pod serves the Service."""
     endpoints_pending: bool = False
-    """True where the Service selects a Pod that is not ready."""
+    """True if the Service selects a Pod that is not ready."""
     binds_on_first_use: bool = False
-    """True where the claim's StorageClass binds only when a Pod uses it."""
+    """True if the claim's StorageClass binds only when a Pod uses the claim."""
 
 
 def awaited(obj: Mapping[str, Any]) -> bool:

@@ -54,7 +54,7 @@ class Releases:
     namespace: str
     unreachable: str = ""
     client: Client | None = None
-    """The cluster, where there is one."""
+    """Client of the cluster; None if there is no cluster."""
 
     def check(self, request: Request, old: Object, inputs: Object) -> tuple[Object, list[Failure]]:
         """The release's inputs with name, namespace and timeout filled in, and the failures found.

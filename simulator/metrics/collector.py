@@ -32,12 +32,13 @@ class Collected:
 
     jobs: Sequence[Job]
     rules: Json
-    """The rule file, in model time."""
+    """The rule file, with durations in simulated time."""
     state_labels: Mapping[str, Sequence[str]] | None = None
-    """Labels by kind of object that the kube-state-metrics of Azure's add-on exports; None where a job scrapes one of
-    the cluster's own, or nothing does."""
+    """Labels, by kind of object, that the kube-state-metrics of Azure's add-on exports; None if a job scrapes the
+    cluster's own kube-state-metrics, or if there is none.
+    """
     kubelets: bool = True
-    """True where the containers' series of the kubelets are scraped."""
+    """True if the kubelets' series about containers are scraped."""
     cluster: str = ""
     """Value of the label `cluster`, which Azure's add-on adds; empty where nothing does."""
     alertmanager: Json | None = None

@@ -36,7 +36,7 @@ PROFILING = "DCGM_FI_PROF_"
 REASONS = "_REASONS"
 """End of the names of fields whose value is a set of bits."""
 LINK = "_PCIE_LINK_GEN"
-"""A link has a lower generation while its GPU is idle, and none in between."""
+"""Field of a link's PCIe generation, which is lower while the GPU is idle and never in between."""
 BUSY_MEMORY = 0.7
 BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
@@ -78,7 +78,7 @@ class Gpus:
     per_pod: bool = False
     """True with KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
     shared: bool = False
-    """True where the device plugin offers shares."""
+    """True if the device plugin offers shares of GPUs."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Job:
     pod: str
     container: str
     load: float = 1.0
-    """Share of the values of a busy GPU."""
+    """Load as a share of a busy GPU's values."""
     resource: str = "nvidia.com/gpu"
 
 

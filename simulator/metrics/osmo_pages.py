@@ -72,7 +72,7 @@ ELSEWHERE: Json = {
     },
     "status": {"phase": "Running"},
 }
-"""A service that this stack has not installed, as a Pod: it is part of the simulation, not of the cluster."""
+"""An OSMO service outside of this stack, as a Pod: it is part of the simulation, not of the cluster."""
 
 
 def with_service(pods: list[Json]) -> list[Json]:

@@ -29,7 +29,7 @@ POLL_SECONDS = 0.1
 MODEL_SECONDS = 60.0
 """Seconds between two scrapes, and between two evaluations, in model time: one minute."""
 LEAST_INTERVAL = 0.5
-"""Seconds of a real clock."""
+"""Least real seconds between two scrapes."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
 """Time for which a series that is no longer scraped has its last value: five minutes of model time, as Prometheus
 has it, but long enough of a real clock for a busy machine. In seconds."""

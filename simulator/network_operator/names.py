@@ -9,6 +9,6 @@ from __future__ import annotations
 
 NAMESPACE = "network-operator"
 POLICY = "nic-cluster-policy"
-"""The only name that the operator follows."""
+"""The only NicClusterPolicy name that the operator follows."""
 VENDOR = "15b3"
 """PCI vendor of NVIDIA's network cards."""

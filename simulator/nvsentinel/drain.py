@@ -26,7 +26,7 @@ class Config:
     namespaces: Sequence[tuple[str, Mode]]
     """Patterns of namespaces with the mode of their Pods."""
     system: str = ""
-    """A regular expression of the namespaces that it leaves alone."""
+    """A regular expression for the namespaces that node-drainer leaves alone."""
     eviction_seconds: float = 60
     delete_minutes: float = 60
     not_ready_minutes: float = 5
@@ -57,7 +57,7 @@ class Drain:
     evict: list[Json] = field(default_factory=list[Json])
     """Pods to evict through the eviction API, which respects disruption budgets."""
     delete: list[Json] = field(default_factory=list[Json])
-    """Pods to delete by force, which respects nothing."""
+    """Pods to delete by force, without respect to disruption budgets."""
     wait: list[Json] = field(default_factory=list[Json])
     """Pods whose own end is awaited."""
 

@@ -22,9 +22,11 @@ from simulator.nvsentinel.names import (
 
 NO_FAILURES = "No Health Failures"
 REPLAYS_PER_MINUTE = 8
-"""More are an error of DCGM's PCIe watch (DCGM_FR_PCI_REPLAY_RATE)."""
+"""Replays per minute above which DCGM's PCIe watch reports an error (DCGM_FR_PCI_REPLAY_RATE)."""
 SUPPRESSED = frozenset({"DCGM_FR_CLOCKS_EVENT_THERMAL", "DCGM_FR_CLOCKS_EVENT_POWER"})
-"""The monitor drops throttling by default, which follows load (chart, dcgmHealthCheck.suppressedErrorCodes)."""
+"""Errors about throttling, which follows load; the monitor drops them by default (chart,
+dcgmHealthCheck.suppressedErrorCodes).
+"""
 _OF_FIELDS = {
     "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": "DCGM_FR_VOLATILE_DBE_DETECTED",
     "DCGM_FI_DEV_ROW_REMAP_FAILURE": "DCGM_FR_ROW_REMAP_FAILURE",

@@ -19,7 +19,7 @@ from simulator.nvsentinel.names import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAIN
 
 LABELER = "labeler"
 WATCHED_SECONDS = 0.5
-"""Seconds between two looks at the Pods of a node that a drain waits for."""
+"""Seconds between two checks of a node's Pods that a drain waits for."""
 
 
 class Observed(modules.Cluster, Protocol):

@@ -58,7 +58,7 @@ class Store:
     queue: list[HealthEvent] = field(default_factory=list[HealthEvent])
     """Events that fault-quarantine has not handled."""
     quarantined: dict[str, float] = field(default_factory=dict[str, float])
-    """Nodes that it has cordoned, and when."""
+    """Nodes that fault-quarantine has cordoned, with the time in seconds since the epoch."""
 
 
 class FaultQuarantine:

@@ -24,8 +24,9 @@ SERVICE = "NVSentinel"
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 Kind = Literal["halt", "skip", "cordon", "track", "recover", "uncordon"]
-"""halt: the breaker has tripped, and no event is handled any more. track and recover: an event more or less on a node
-that is cordoned already."""
+"""Outcome of a decision. halt: the breaker has tripped, and no more events are handled. track and recover: an event is
+added to or removed from a node that is already cordoned.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class BreakerConfig:
     enabled: bool = True
     percentage: float = 50
     max_nodes: int = 0
-    """0: no bound of its own."""
+    """Fixed maximum number of cordoned nodes; 0 for none."""
     window_seconds: float = 300
 
     def threshold(self, nodes: int) -> int:
@@ -88,7 +89,7 @@ class Quarantine:
     config: Config
     tripped: bool = False
     recent: dict[str, float] = field(default_factory=dict[str, float])
-    """Nodes that it has cordoned, and when."""
+    """Nodes that this process has cordoned, with the time in seconds since the epoch."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
         """Decision about an event, before anything is written. A cordon counts for the breaker even if it is refused

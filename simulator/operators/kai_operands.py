@@ -43,7 +43,7 @@ PLUGINS = {
     "nodeplacement": 200,
     "gpusharingorder": 100,
 }
-"""Built-in ones with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
+"""Built-in plugins with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
 _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
 """Plugins of one placement strategy of GPUs only."""
 

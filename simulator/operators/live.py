@@ -17,9 +17,11 @@ from simulator.operators.starting import crash
 from simulator.operators.webhook_server import WebhookServer
 
 MOUNTS = "mounts"
-"""Pods with this label wait until what they mount exists. Then KWOK runs them like all others."""
+"""Value of the annotation by which Pods wait until the objects that they mount exist; KWOK then runs them like all
+others.
+"""
 MISSING_SECONDS = 0.3
-"""Seconds between two looks at an object that a Pod mounts and that does not exist yet."""
+"""Seconds between two checks for an object that a Pod mounts and that does not exist yet."""
 
 
 class Operators:

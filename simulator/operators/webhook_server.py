@@ -24,7 +24,7 @@ PORT_FILE, CERTIFICATE, KEY = "webhooks-port.json", "webhooks.crt", "webhooks.ke
 log = logging.getLogger("webhooks")
 
 AnswerTo = Callable[[str, Json], Json | None]
-"""The response to the request of an AdmissionReview at a path; None where nobody is there to answer."""
+"""Function that returns the response to an AdmissionReview request at a path; None if nothing answers there."""
 
 
 class WebhookServer:

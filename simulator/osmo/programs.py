@@ -13,7 +13,7 @@ from simulator.cluster.names import NVIDIA, RUNS
 from simulator.osmo_names import CONTROL_CONTAINER
 
 TASK_SECONDS = 60.0
-"""Model time that a program takes, unless it is `sleep`."""
+"""Simulated seconds that a program takes, unless it is `sleep`."""
 VULKAN = "vulkan"
 """Value of the annotation `runs`: the program uses Vulkan."""
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"

@@ -16,7 +16,7 @@ from simulator.osmo_names import FINALIZER, WORKFLOW_LABEL
 POLL_SECONDS = 0.1
 DELETION_SECONDS = 10.0
 PATIENCE_MINUTES = 30.0
-"""Model time that a workflow is followed while an agent is missing. The service waits on."""
+"""Simulated minutes for which a workflow is followed while an agent is missing; the real service waits on."""
 WORKER, LISTENER = "worker", "listener"
 STRATEGIC = "application/strategic-merge-patch+json"
 AfterExit = Callable[[str, int, str, int], str]

@@ -90,7 +90,7 @@ class Result:
     waits: str = ""
     """Reason why nobody followed it to its end: an agent is missing."""
     left: bool = False
-    """True where its objects are still in the cluster, as there is no agent that deletes them."""
+    """True if the run's objects are still in the cluster because no agent could delete them."""
 
 
 def pending(workflow: Workflow) -> Result:

@@ -106,7 +106,7 @@ class Actions:
     """Runners that have run their job."""
     delete: tuple[str, ...]
     queued: int
-    """Jobs that wait after it."""
+    """Jobs that are still waiting after this round."""
 
 
 def actions(scale_set: Json, runners: list[Json]) -> Actions:

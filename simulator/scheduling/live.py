@@ -13,7 +13,7 @@ from simulator.scheduling.kai.live import KaiScheduler
 from simulator.scheduling.view import View
 
 PAUSE = 3
-"""Least pause, as a multiple of the time that a round took: in a large cluster everything changes at once."""
+"""Least pause between rounds, as a multiple of a round's duration: in a large cluster everything changes at once."""
 SCAN_MINUTES = 10 / 60
 """Minutes between two scans of the autoscaler (AKS's scan-interval), so that Pods created together count together."""
 

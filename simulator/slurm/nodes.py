@@ -140,9 +140,9 @@ class SlurmNode:
     gpus: int
     in_use: int
     reason: str = ""
-    """Reason of its drain; empty: it takes jobs."""
+    """Reason of the node's drain; empty if it takes jobs."""
     invalid: bool = False
-    """True where it has registered with less than its configuration says."""
+    """True if the node has registered with less hardware than its configuration says."""
 
     @property
     def is_busy(self) -> bool:

@@ -28,7 +28,7 @@ class Progress:
     family: str
     action: Literal["build", "download"]
     done: int
-    """Packages compiled, of at most `total`; or bytes fetched."""
+    """Packages compiled, of at most `total`; or bytes downloaded."""
     total: int
     reason: str = ""
     """The reason why it is built rather than downloaded, if there is one."""

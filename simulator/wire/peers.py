@@ -17,11 +17,11 @@ import grpc
 import psutil
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-"""The kernel's tables of sockets. In the second are those of IPv6 that talk IPv4, as gRPC's do."""
+"""The kernel's socket tables. The second one contains IPv6 sockets that use IPv4 addresses, as gRPC's do."""
 _LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
 """127.0.0.1 as the tables write it on machines whose bytes are little-endian."""
 REMEMBERED_SECONDS = 5.0
-"""Seconds for which an answer counts: reading the table takes milliseconds, and ports are used again."""
+"""Seconds for which an answer is reused: reading the table takes milliseconds, but a port may be reused later."""
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
 IsOwn = Callable[[int, int], bool]

@@ -44,7 +44,9 @@ class Diff:
     replaces: Sequence[str] = ()
     delete_before_replace: bool = False
     of_inputs: bool = True
-    """True for changes between inputs, and not between state and inputs: `pulumi preview --diff` draws the former."""
+    """True for changes between inputs, False for changes between state and inputs: `pulumi preview --diff` draws the
+    former.
+    """
 
 
 class Refused(Exception):

@@ -32,7 +32,7 @@ class Adoption:
 
     deployment: Mapping[str, Any]
     assumed: tuple[str, ...]
-    """URNs of the creations that it takes for completed. Their properties are not read yet."""
+    """URNs of the creations that are assumed to have completed. Their properties are not read yet."""
     forgotten: tuple[str, ...]
     """URNs of the creations whose result has no known id."""
 

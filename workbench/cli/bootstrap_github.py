@@ -17,7 +17,7 @@ BRANCH = "main"
 POLICY = {"protected_branches": False, "custom_branch_policies": True}
 _REVIEWS = "required_approving_review_count"
 CLASSIC = f".required_pull_request_reviews | if . == null then empty else (.{_REVIEWS} // 0) end"
-"""Reviews that a classic protection of the branch asks for; nothing if it does not require pull requests."""
+"""Filter for the reviews that a classic branch protection requires; empty if it does not require pull requests."""
 RULES = (
     f'[.[] | select(.type == "pull_request") | .parameters.{_REVIEWS} // 0] | if length == 0 then empty else max end'
 )

@@ -23,7 +23,7 @@ class Delivery:
     """
 
     subscription: str
-    """The environment's own: an identity that deploys a subscription can do anything in it."""
+    """Subscription of this environment alone: an identity that deploys to a subscription can do anything in it."""
     repository: str
     """Repository on GitHub, as `owner/name`."""
     location: str

@@ -47,7 +47,7 @@ class Step:
     seconds: float | None = None
     failed: bool = False
     gone: bool = False
-    """True where a refresh found that the resource does not exist."""
+    """True if a refresh found that the resource does not exist."""
 
     @property
     def name(self) -> str:

@@ -145,11 +145,11 @@ class Figures:
     deployment: tuple[float, float]
     nodes: tuple[float, float]
     standing: float
-    """USD per hour of the nodes without GPUs, at list prices."""
+    """USD per hour for the nodes without GPUs, at list prices."""
     gpus: float
     """USD per hour with one node of each GPU pool beside them."""
     complete: bool
-    """False where a size has no price."""
+    """False if a size has no price."""
 
     def minutes(self, stage: Stage) -> tuple[float, float]:
         if stage.minutes == "deployment":

@@ -19,7 +19,7 @@ from physical_ai.telemetry.usage import Sample
 
 TOKEN = "PROMETHEUS_TOKEN"  # noqa: S105 - a name
 BOUNDS = Bounds(seconds=60, idle=60)
-"""A query over weeks takes a while before its first byte."""
+"""Limits on a query: one over weeks takes a while before its first byte."""
 
 
 DEFAULT = "http://127.0.0.1:9090"

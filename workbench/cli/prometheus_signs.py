@@ -36,7 +36,7 @@ class Signals:
     alerts: Sequence[Alert] | None = None
     """Firing alerts; None where none was asked, or it did not answer."""
     pending: Sequence[Alert] = ()
-    """Alerts whose hold has not passed yet."""
+    """Alerts that are pending but not firing yet."""
     reported: Mapping[str, float] = field(default_factory=dict[str, float])
     """Time of each node's last report about its GPUs, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
@@ -65,7 +65,7 @@ class Asked:
     ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]
     firing: Callable[[], Iterable[Mapping[str, Any]]]
     now: Callable[[], float] = time.time
-    """Seconds since 1970: the time of the answers."""
+    """Function that returns the time of the answers, in seconds since 1970."""
 
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:

@@ -14,7 +14,9 @@ from workbench.cli.adoption import assume_created, with_inputs_of
 class Command:
     words: tuple[str, ...]
     edit: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Makes the deployment that it reads from its standard input, of the one that the stack has then."""
+    """Function that turns the stack's present deployment into the one to import; the command reads it from standard
+    input.
+    """
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from physical_ai.catalog import nearest, regions
 from workbench.cli.groups import UnknownCommand, value_name
 
 DATE = "2026-07-31"
-"""An example."""
+"""Date used as an example."""
 _NOT_A = {"float_parsing": "a number", "int_parsing": "a whole number", "datetime_from_date_parsing": "a date"}
 """Pydantic's names of errors, and what the value should have been."""
 _TOO = {"greater_than_equal": ("small", "At least", "ge"), "less_than_equal": ("large", "At most", "le")}

@@ -16,7 +16,7 @@ from physical_ai.catalog.row import Row, Text
 FILE = Path(__file__).with_name("stages.yaml")
 AS_ON_AZURE = "as-on-azure"
 ZERO = "{zero}"
-"""A word that stands for several."""
+"""Placeholder for several words of a command."""
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | Literal["deployment", "nodes"]
 
 

@@ -48,7 +48,7 @@ USES: Mapping[tuple[str, str], Use] = {
         _NETWORK, (f"{_VIRTUAL_NETWORKS}/join/action",), "links a zone to it"
     ),
 }
-"""Uses by type and path of the input. The need of another input is not known: it is shown as Contributor."""
+"""Uses by type and path of the input. For any other input the need is not known, and is shown as Contributor."""
 CREATES: Mapping[str, str] = {
     "azure-native:network:VirtualNetworkPeering": _NETWORK,
     "azure-native:monitor:PrivateLinkScopedResource": "Monitoring Contributor",

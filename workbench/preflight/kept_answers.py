@@ -30,7 +30,7 @@ class Kept:
     folder: Path
     """Folder of one subscription."""
     fresh: bool = False
-    """True where what was kept before this command does not count."""
+    """True to ignore answers that were kept before this command."""
     clock: Callable[[], datetime.datetime] = now
     oldest: datetime.datetime | None = None
     """Time of the oldest answer that was used."""

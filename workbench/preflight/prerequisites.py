@@ -21,7 +21,7 @@ from workbench.preflight.judging import Which, needed_registrations
 from workbench.preflight.needs_foreign import foreign_rights, owners_parts, unlisted
 
 OWN = "SUBSCRIPTION"
-"""Stands for the id of the stack's subscription, which the settings do not have."""
+"""Placeholder for the id of the stack's subscription, which the settings do not have."""
 _QUOTAS = "https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlade/~/myQuotas"
 
 

@@ -14,7 +14,7 @@ class Question:
     """One question. `hours` is how long its answer is kept; 0 where it is asked each time."""
 
     topic: str
-    """Topic of its findings."""
+    """Topic of the question's findings."""
     asks: str
     request: str
     right: str

@@ -15,14 +15,14 @@ V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.
 V6 = re.compile(r"(?<![\w:.])((?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F]{1,4}|(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+"
                 r"|(?:[0-9a-fA-F]{1,4}:){1,7}:)(?:/(\d{1,3}))?(?![\w:])")  # fmt: skip
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
-"""Addresses that are the same everywhere: Azure's own, and those that stand for all."""
+"""Addresses that are the same everywhere: Azure's own, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 _ALIKE = tuple(map(ipaddress.IPv4Network, ("127.0.0.0/8", "169.254.0.0/16", "192.0.2.0/24", "198.51.100.0/24",
                                            "203.0.113.0/24", "224.0.0.0/4")))  # fmt: skip
 HOST_BITS = 24
 """Number of the bit from which on those of a private address are kept."""
 PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
-"""Public addresses become those of this network, which nobody has (RFC 2544); one that is of it is kept."""
+"""Network for the replacements of public addresses, which nobody has (RFC 2544); an address in it is kept."""
 WIDEST_PUBLIC = 12
 """Prefix length up to which a public network names nobody."""
 

@@ -43,7 +43,7 @@ _IS_PLAIN = re.compile(r"^[\"']?(\$|/|true$|false$|null$|none$|[0-9.]+$)", re.IG
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}")
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _BITS = 4.2
-"""Bits per character above which a long text is taken for a key; names of objects have fewer."""
+"""Bits per character above which a long text counts as a key; names of objects have fewer."""
 
 
 class Remover:

@@ -15,10 +15,10 @@ Entry = dict[str, Any]
 
 NAME = "physai-recording"
 VERSION = 1
-"""Raised with each change after which an older program would misread a file."""
+"""Version of the format, raised with each change after which an older program would misread a file."""
 HEAD, END = "head", "end"
 PART = 500
-"""Objects of a list in one line."""
+"""Largest number of a list's objects in one line."""
 
 MOST_FILE, MOST_TEXT, MOST_LINE = 128 << 20, 512 << 20, 64 << 20
 """Bytes of a file, of its lines together, and of one line. Ten thousand Pods have about sixty MiB."""

@@ -40,7 +40,7 @@ _HOST_KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|d
                        r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
 _NO_USER = ("system:", "aks", "true", "false", "root", "default", "physical-ai", "admin", "clusterAdmin", "helm")
 _KEY = "\0"
-"""Stands for the key that a key itself is under."""
+"""Placeholder for the key of a key."""
 _PLATFORM = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 KINDS = ("ids", "addresses", "hosts", "nodes", "names", "users", "mail")
 

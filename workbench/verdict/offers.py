@@ -20,7 +20,7 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
     "Microsoft.Network/privateEndpoints": ("PrivateEndpoints",),
     "Microsoft.ContainerService/managedClusters": ("ManagedClusters", "managedClusters", "ManagedCluster"),
 }
-"""Names of usages by the type that they count."""
+"""Names of usages, by the resource type that they count."""
 
 
 def offer_findings(subjects: Sequence[Subject], offers: Mapping[str, TypeOffer]) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ DEPLOYMENTS_VERSION = "2022-09-01"
 MOST_RESOURCES = 800
 LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
 _ROOM = 1 << 16
-"""Left for what is around the resources of a template."""
+"""Bytes that are left for the parts around a template's resources."""
 
 
 def plan(

@@ -95,7 +95,7 @@ class Rule:
 
     id: str
     types: tuple[str, ...]
-    """Kinds it is about; `ManagedCluster.agentPoolProfiles[]` for inline pools, `*` for all."""
+    """Kinds that the rule applies to; `ManagedCluster.agentPoolProfiles[]` for inline pools, `*` for all."""
     kind: str
     """`immutable`, `mutable`, `default`, `lro`, `shape`, `order`; empty for a validation."""
     confidence: Literal["documented", "believed"]

@@ -23,7 +23,7 @@ from simulator.azure.store import Store
 from simulator.wire import Refused
 
 LATER = 365 * 24 * 3600
-"""Seconds after which every role is in effect: a validation does not wait for them, and does not mind."""
+"""Seconds after which every role assignment is in effect: a validation does not wait for it."""
 ALWAYS = frozenset({"microsoft.resources", "microsoft.authorization"})
 
 
@@ -33,11 +33,11 @@ class Denial:
 
     name: str
     type: str
-    """ARM type that it is about, or `*`."""
+    """ARM type that the policy applies to, or `*`."""
     path: str
     """Path in the body."""
     values: tuple[Any, ...]
-    """Values that it denies; with `allows`, the only ones that it allows."""
+    """Values that the policy denies; with `allows`, the only ones that it allows."""
     allows: bool = False
 
     def denies(self, arm_type: str, body: Mapping[str, Any]) -> bool:
@@ -93,7 +93,7 @@ class _Staging:
     store: Store
     verdict: Verdict
     broken: set[str] = field(default_factory=set[str])
-    """Keys of resources of a wrong form, of which nothing can be computed."""
+    """Keys of resources with an invalid body, for which no outputs can be computed."""
 
     def state(self) -> AzureState:
         now = self.judge.cloud.azure()

@@ -75,9 +75,9 @@ class Pool:
     sent: Mapping[str, Any]
     """Properties of the pool as sent."""
     spec: Mapping[str, Any]
-    """The same with AKS's defaults."""
+    """Properties of the pool with AKS's defaults."""
     old: Mapping[str, Any] | None
-    """Present properties with defaults, None for a new pool."""
+    """Present properties of the pool with defaults; None for a new pool."""
     path: str
     """Path of the properties in the body."""
     cluster: Mapping[str, Any]

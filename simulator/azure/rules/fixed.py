@@ -35,7 +35,7 @@ FIXED: Mapping[str, Mapping[str, str]] = {
         "properties.targetRepository": "acr-cache-immutable",
     },
 }
-"""Rule by path and type."""
+"""Rule for each property path, by type of resource."""
 DEFAULTS: Mapping[str, object] = {
     "properties.backup.geoRedundantBackup": "Disabled",
     "properties.clusteringPolicy": "OSSCluster",
@@ -45,7 +45,7 @@ DEFAULTS: Mapping[str, object] = {
     "properties.dnsEndpointType": "Standard",
     "properties.isHnsEnabled": False,
 }
-"""Values of the service where a request sets none."""
+"""Values that the service uses if a request sets none."""
 
 
 @on_put(tuple(FIXED), *sorted({rule for rules in FIXED.values() for rule in rules.values()} - {"kv-retention"}))

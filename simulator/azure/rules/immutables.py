@@ -42,7 +42,7 @@ ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
     # The migration to overlay adds the range.
     "imm-managedcluster-networkProfile-podCidr": lambda old, new: old is None,
 }
-"""Changes AKS accepts although the property is immutable otherwise, by rule (AKS docs, update-azure-cni and others)."""
+"""Allowed changes of properties that are otherwise immutable, by rule (AKS docs, update-azure-cni and others)."""
 
 
 @on_pool(*_POOL)

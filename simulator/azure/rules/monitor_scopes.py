@@ -20,7 +20,7 @@ CONNECTED = (
     "microsoft.insights/components",
     "microsoft.insights/datacollectionendpoints",
 )
-"""Types that a scope may contain. An Azure Monitor workspace has private endpoints of its own."""
+"""Types of resources that a scope may contain. An Azure Monitor workspace has private endpoints of its own."""
 MOST_SCOPES = 5
 AT = "properties.linkedResourceId"
 

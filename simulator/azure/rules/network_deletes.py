@@ -18,7 +18,7 @@ TAG = re.compile(r"^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)?$")
 """The form of a service tag, with or without a region."""
 
 Row = tuple[str, str, dict[str, Any]]
-"""Name of a security rule, where it is in the body, and its properties."""
+"""A security rule: its name, its path in the body, and its properties."""
 
 
 @on_put(

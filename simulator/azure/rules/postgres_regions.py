@@ -18,7 +18,7 @@ from simulator.azure.rules.base import Put, on_put, refuse
 
 OLDEST_WITH_LOCAL_DISK = 4
 NEWEST_LISTED = 5
-"""Generation of sizes; later ones are in no list."""
+"""Newest generation of compute sizes in the service's lists."""
 
 
 def offered(region: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ PREMIUM = {
     "dataEndpointEnabled": True,
     "networkRuleBypassOptions": "None",
 }
-"""Values that a registry of another SKU does not take."""
+"""Settings that only a Premium registry accepts."""
 DOCKER = ("docker.io/", "registry-1.docker.io/")
 KNOWN = (
     "docker.io, mcr.microsoft.com, quay.io, public.ecr.aws, ghcr.io, nvcr.io, registry.k8s.io, gcr.io, eu.gcr.io,"

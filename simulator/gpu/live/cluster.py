@@ -14,7 +14,7 @@ OPERATOR = "app.kubernetes.io/component=gpu-operator"
 """Label of the operator's own Deployment in every release of the chart."""
 FIELD_MANAGER = "gpu-operator"
 NAMESPACE = "gpu-operator"
-"""Watched from the start; an operator that is installed elsewhere is followed there."""
+"""Namespace that is watched from the start; for an operator in another namespace, that one is watched instead."""
 GROUPS = {
     "Node": "v1",
     "Namespace": "v1",

@@ -37,12 +37,11 @@ APP = ("app.kubernetes.io/name", GRID_AGENT)
 """Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
-"""Seconds between two looks at a node where nothing has changed; the agent itself looks every few minutes of model
-time."""
+"""Seconds between two checks of a node without changes; the agent itself checks every few simulated minutes."""
 
 
 Times = tuple[float, float]
-"""Model time in seconds since the epoch, and seconds of a real clock."""
+"""Simulated time in seconds since the epoch, and seconds of a real clock."""
 
 
 @dataclass(frozen=True)

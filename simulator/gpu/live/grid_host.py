@@ -18,7 +18,7 @@ from simulator.gpu.node_state import MARKER, NodeState
 MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset")
 FETCH, REMOVE, INSTALL = "fetch", "remove", "install"
 SECONDS = {FETCH: 40.0, REMOVE: 20.0, INSTALL: 180.0}
-"""Steps that are jobs, and their model seconds: a download of 300 MB, a build on 24 cores and more (believed)."""
+"""Simulated seconds of the steps that are jobs: a download of 300 MB, a build on 24 or more cores (assumed)."""
 Annotate = Callable[[str, "str | None"], None]
 """Changes an annotation of the node, in which its host is described; None removes it."""
 

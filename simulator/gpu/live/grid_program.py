@@ -166,7 +166,7 @@ def load(files: Mapping[str, str]) -> Program:
 
 
 _loaded: dict[str, Program | str] = {}
-"""Programs, or why there is none, by digest of their files."""
+"""Programs, or the reasons why there is none, by digest of their files."""
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):

@@ -13,7 +13,7 @@ from simulator.gpu.live.cluster import Cluster
 from simulator.gpu.live.kubelet import Kubelet, Surroundings
 
 WRITERS = 8
-"""Nodes that report at once."""
+"""Number of nodes that report at the same time."""
 
 
 class Kubelets:

@@ -19,7 +19,7 @@ VALUES = "osmo-service-values"
 CONFIGS, ENVOY = "osmo-service-configs", "osmo-gateway-envoy-config"
 """ConfigMaps of the chart: the service's configuration, and that of its gateway."""
 PROCESSES = ("osmo-service", "osmo-gateway-envoy")
-"""Deployments without which nothing answers."""
+"""Deployments without which the control plane does not answer."""
 APPLICATION = "5a1e0000-0000-4000-8000-00000000a5a0"
 """Client id of OSMO's app registration in the simulated tenant, where the stack names none."""
 ENTRA = "https://login.microsoftonline.com/"
@@ -43,7 +43,7 @@ class Configuration:
     requests_per_minute: int = 0
     """Limit for one caller; 0 for any number."""
     waits: str = ""
-    """Process that has to run before anything answers; empty where it does."""
+    """Process that has to run before the control plane answers; empty if it is running."""
 
 
 def declared(find: Find) -> Configuration:

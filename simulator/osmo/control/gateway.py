@@ -249,5 +249,6 @@ ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
     ("GET", _BACKEND, "config:Read", "*", _backend),
     *_sessions(),
 )
-"""Method, path, action, resource, and what the service does. Names of actions on users are not confirmed for 6.3; only
-an administrator has them."""
+"""Routes: method, path, action, resource, and the service's handler. Names of actions on users are not confirmed for
+6.3; only an administrator has these actions.
+"""

@@ -27,7 +27,7 @@ class Group:
     pool: ScaledPool
     template: Offer
     upcoming: int = 0
-    """Machines that are not, or not yet, nodes that work."""
+    """Machines that are not working nodes, or not yet."""
     in_backoff: bool = False
 
     @property
@@ -45,7 +45,7 @@ class Growth:
     group: Group
     added: int
     pods: tuple[Json, ...]
-    """Pods for which it grows."""
+    """Pods for which the pool grows."""
 
     def __str__(self) -> str:
         now, most = self.group.pool.count, self.group.pool.most
@@ -56,9 +56,9 @@ class Growth:
 class ScaleUp:
     growth: Growth | None
     refused: tuple[tuple[Json, str], ...]
-    """Pods for which nothing grows, with the reasons of all pools; empty as long as something grows."""
+    """Pods for which no pool grows, with the reasons of all pools; empty if any pool grows."""
     needed: frozenset[str]
-    """Nodes on which a pod that waits would fit: they are not idle, whatever its scheduler waits for."""
+    """Nodes on which a waiting Pod would fit: they are not idle, whatever its scheduler waits for."""
 
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:

@@ -17,7 +17,9 @@ from simulator.scheduling.autoscaler.growth import is_of_daemonset
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 MIRROR = "kubernetes.io/config.mirror"
 DEFAULTS = {"scale-down-unneeded-time": 10, "scale-down-unready-time": 20, "scale-down-delay-after-add": 10}
-"""Minutes, where the cluster's autoScalerProfile says nothing (AKS docs, cluster-autoscaler)."""
+"""Default durations in minutes for settings that the cluster's autoScalerProfile lacks (AKS docs,
+cluster-autoscaler).
+"""
 
 
 def minutes(profile: Mapping[str, Any], key: str) -> int:
@@ -49,7 +51,7 @@ class IdleNodes:
     """
 
     since: dict[str, float] = field(default_factory=dict[str, float])
-    """Node → seconds."""
+    """Time in seconds since which each node has been idle."""
 
     def note(self, idle: Iterable[str], now: float) -> None:
         """Records which nodes are idle now; a node that is not idle starts anew when it becomes idle again."""

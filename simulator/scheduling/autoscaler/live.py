@@ -24,7 +24,7 @@ from simulator.scheduling.view import View
 
 log = logging.getLogger(COMPONENT)
 POLL_SECONDS = 1.0
-"""Seconds between two looks while pods wait: Azure's operations are no events of the API server."""
+"""Seconds between two rounds while Pods wait: Azure's operations cause no events in the API server."""
 BACKOFF_MINUTES, LONGEST_BACKOFF_MINUTES = 5, 30
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 NOTHING = ScaleUp(None, (), frozenset())

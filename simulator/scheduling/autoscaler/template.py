@@ -43,7 +43,7 @@ PREDICTED = (
 """Labels of an empty pool's nodes that the autoscaler knows beside the pool's own. With zones it picks one at random;
 here it is the first."""
 PREDICTED_PODS = 110
-"""Whatever the pool's maxPods is."""
+"""Number of Pods that the autoscaler assumes for a node, whatever the pool's maxPods is."""
 NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
 PASSING_TAINTS = (
     "node.kubernetes.io/",
@@ -51,7 +51,7 @@ PASSING_TAINTS = (
     "ToBeDeletedByClusterAutoscaler",
     names.STARTUP_TAINTS,
 )
-"""Taints of a moment, which a fresh node is taken not to have."""
+"""Prefixes of temporary taints, which a new node is assumed not to have."""
 
 
 def template(pool: ScaledPool, live: Iterable[Offer], daemonsets: Iterable[Json]) -> Offer:

@@ -130,7 +130,7 @@ class _Placing:
     hosts: list[str]
     """Nodes of the pods, as far as they are placed."""
     without_place: Json | None = None
-    """The first pod for which there is no node."""
+    """The first Pod that fits on no node."""
 
 
 def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:

@@ -31,7 +31,7 @@ class Part:
 
     name: str
     least: int
-    """Number of its pods that have to run for any of the group to start."""
+    """Number of the part's Pods that have to run before any Pod of the group starts."""
     pending: tuple[Json, ...] = ()
     """Pods that wait for a node, oldest first."""
     active: tuple[Json, ...] = ()

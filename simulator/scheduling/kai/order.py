@@ -14,7 +14,7 @@ from simulator.scheduling.kai.jobs import Job
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares, exceeds
 
 NOTHING_DUE = 1000
-"""Weight of a resource that a queue has no fair share of (noFairShareDrfMultiplier)."""
+"""Weight of a resource of which a queue has no fair share (noFairShareDrfMultiplier)."""
 
 
 def job_order(job: Job) -> tuple[int, int, str, str]:

@@ -21,7 +21,9 @@ GPU, MEMORY = "gpu", "memory"
 GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
 """KAI counts the GPUs of both vendors as one resource (pkg/scheduler/api/resource_info/resource_info.go)."""
 MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
-"""A MIG profile counts as so many GPUs as it has compute slices (resource_info/resource_vector.go, TotalGPUs)."""
+"""Pattern of a MIG profile, which counts as as many GPUs as it has compute slices (resource_info/resource_vector.go,
+TotalGPUs).
+"""
 RESOURCES = (CPU, MEMORY, GPU)
 """Resources in the order in which KAI looks at them (resource_share/resource_quantities.go, AllResources)."""
 UNITS = {CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 10**9), GPU: ("GPUs", "GPUs", 1)}

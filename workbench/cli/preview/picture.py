@@ -46,7 +46,7 @@ DARK = {
     ".gpu": "fill: #4493f8; stroke: #4493f8",
     ".missing": "fill: none; stroke: #f85149",
 }
-"""Colours by selector. Plain rules instead of variables, which some SVG viewers do not support."""
+"""Colours by CSS selector. Plain rules instead of variables, which some SVG viewers do not support."""
 
 
 def themes(light: Mapping[str, str], dark: Mapping[str, str]) -> str:

@@ -31,7 +31,7 @@ class Report:
     base_failed: str = ""
     """The error output of the base that could not be simulated; the head was then previewed as a new stack."""
     head_failed: str = ""
-    """The error output of the head that could not be previewed."""
+    """Error output of the head, if it could not be previewed."""
     picture: str = ""
     """Name of the file with the picture of the simulated base."""
 

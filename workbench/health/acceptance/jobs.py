@@ -15,9 +15,9 @@ from workbench.health.acceptance.judging import JobOutcome
 
 POLL_SECONDS = 2.0
 PLACE_SECONDS = 60.0
-"""Seconds for which the scheduler may refuse the Pod before its reason counts."""
+"""Seconds for which the scheduler may refuse the Pod before its reason is reported."""
 ABSENT_POLLS = 30
-"""Looks without a Pod until the Job is taken to be unable to make one."""
+"""Checks without a Pod after which the Job is assumed to be unable to create one."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 _JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"

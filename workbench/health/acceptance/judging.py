@@ -34,7 +34,7 @@ class JobOutcome:
     exit_code: int | None
     """Exit code of the container; None where it never ended."""
     problem: str = ""
-    """Reason why it did not end on its own."""
+    """Reason why the container did not end on its own."""
 
 
 @dataclass(frozen=True)

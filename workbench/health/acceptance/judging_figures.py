@@ -15,7 +15,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 PART_OF_BASELINE = 0.9
-"""The least part of its first figure that a node keeps."""
+"""The least share of its first figure that a node must reach."""
 _TO_DEVICE, _TO_HOST = "host_to_device_memcpy_ce", "device_to_host_memcpy_ce"
 _WORDS = {
     _TO_DEVICE: "host to GPU",

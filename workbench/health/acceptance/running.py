@@ -29,7 +29,7 @@ NODES_AT_ONCE = 8
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 Progress = Callable[[str, str, str], None]
-"""Called with the node, the check, and what it is doing or how it ended."""
+"""Function that is called with the node, the check, and its present state or result."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ OWN_DEADLINE = (RepairStep.DRAIN, RepairStep.UNCORDON)
 REMINDER = timedelta(minutes=2)
 """Time without another line after which a wait is printed again."""
 FAILURES = 12
-"""Answers in a row that may be missing."""
+"""Number of consecutive requests that may stay without an answer."""
 
 
 def unfinished(cluster: RepairCluster, node: str) -> Record | None:

@@ -27,7 +27,7 @@ class Standing:
 
     causes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    """Evidence that could not be read, so that nothing is known of it."""
+    """Evidence that could not be read, so that it is not known."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class World:
     """Sends the report about the repair with this evidence to Azure unless that has been done; its name. None: no
     report is sent."""
     accept: Callable[[str, AcceptanceLevel], str]
-    """Accepts a node; why it did not pass, empty where it did."""
+    """Function that runs acceptance on a node; returns why it did not pass, or an empty text."""
     standing: Callable[[Record], Standing]
     """Returns the alerts, conditions and gates against the repair's new node now."""
     now: Callable[[], datetime]

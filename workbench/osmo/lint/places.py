@@ -18,7 +18,7 @@ _WORDS = {
     "queue_timeout": ("timeout", "queue_timeout"),
     "tasks": ("tasks",),
 }
-"""A word of a message → the field below the task or the workflow that it is about."""
+"""Words in a message, each with the field below the task or the workflow that it is about."""
 
 
 def refused_at(message: str, view: View) -> Path:

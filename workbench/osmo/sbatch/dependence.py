@@ -56,7 +56,7 @@ class Use:
     what: str
     """The word as it is written."""
     why: str
-    """The value that it depends on."""
+    """Property of the node that the value depends on."""
 
 
 def uses(code: Code, set_outside: Iterable[str]) -> Iterator[Use]:

@@ -33,9 +33,9 @@ class Job:
     gpus: int = 0
     gpu_type: str = ""
     memory: int | None = None
-    """MiB."""
+    """Memory of a node in MiB."""
     storage: int | None = None
-    """MiB."""
+    """Local storage of a node in MiB."""
     seconds: int | None = None
     partition: str = ""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])

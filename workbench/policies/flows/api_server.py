@@ -18,7 +18,7 @@ from workbench.policies.model import Resource, Unknown, known, known_list, known
 
 CLUSTER, PUBLIC_ADDRESS = "azure-native:containerservice:ManagedCluster", "azure-native:network:PublicIPAddress"
 NODES_ONLY = "0.0.0.0/32"
-"""Stands for the public address of AKS's load balancer, the same page, "Special case"."""
+"""Placeholder for the public address of AKS's load balancer (the same page, "Special case")."""
 PORT = 443
 
 

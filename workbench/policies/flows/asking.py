@@ -20,7 +20,7 @@ OF_CLIENTS = (*BALANCERS, SUBNETS, RESOLVER)
 """Targets that are asked about from outside of the cluster only."""
 TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, IMAGES, *PARTIES)
 OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
-"""Targets that have their port."""
+"""Targets that determine their port themselves."""
 
 
 class Unasked(Exception):

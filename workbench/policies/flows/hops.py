@@ -15,7 +15,7 @@ from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
 from workbench.policies.flows.world import Subnet, World
 
 SOMEWHERE = Address("20.42.0.4")
-"""An address of Azure's that is no one's in particular: public endpoints have addresses of the internet."""
+"""An arbitrary address of Azure's: public endpoints have internet addresses."""
 FOREIGN = "the network under the cluster, which is not of the stack"
 
 

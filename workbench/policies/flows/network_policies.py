@@ -65,7 +65,7 @@ class Ground:
 API_SERVER = "api server"
 """Name of the entity in `declared.yaml`."""
 SOME_PUBLIC = IPv4Network("20.42.0.4/32")
-"""An address of Azure's that is no one's in particular."""
+"""An arbitrary public address of Azure's."""
 CILIUM = Ground()
 
 

@@ -16,7 +16,7 @@ class Verdict:
     by: str
     """Resource that decides it, for people: `rule allow-osmo-gateway of nsg-x`."""
     resource: Resource | None = None
-    """The one that decides; None where nothing says anything about it."""
+    """The resource that decides; None if no resource concerns the connection."""
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:

@@ -88,8 +88,9 @@ def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
 
 
 UNPRIVILEGED_PORTS = (2,)
-"""Major of containerd that lets every container listen below port 1024 (enable_unprivileged_ports, on by
-default; believed, no gateway was run)."""
+"""Major versions of containerd that let every container listen below port 1024 (enable_unprivileged_ports, on by
+default; assumed, no gateway was run).
+"""
 
 
 def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:

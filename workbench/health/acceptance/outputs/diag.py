@@ -35,7 +35,7 @@ class DiagTest:
     status: str
     """pass, fail, warn, skip or not run."""
     where: str
-    """`GPU 0`; empty for a test of the node."""
+    """`GPU 0`; empty for a test of the whole node."""
     warnings: Sequence[str] = ()
 
 

@@ -25,7 +25,7 @@ class Nccl:
 
     ranks: int
     rows: int
-    """Message sizes."""
+    """Number of message sizes in the table."""
     wrong: int
     """Values out of bounds and wrong elements together, in and out of place."""
     bus_gb_s: float

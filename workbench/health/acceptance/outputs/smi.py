@@ -22,7 +22,7 @@ class Smi:
     driver: str
     gpus: Sequence[SmiGpu]
     modules: Literal["open", "proprietary"]
-    """Flavour of the kernel modules."""
+    """Kind of the kernel modules: open or proprietary."""
     warnings: Sequence[str] = ()
     """Lines beside the report that speak of trouble."""
 
