@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from physical_ai.repository import PARTS, ROOT
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 CHART = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+VERSION = re.compile(r"v?\d+\.\d+\.\d+")
 FILES: Mapping[str, str] = {
     "__init__.py": '''"""‹What the part is, with a noun.›"""
 ''',
@@ -160,6 +162,15 @@ def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str,
     return {filled(file): filled(text) for file, text in FILES.items()}
 
 
+def input_problem(name: str, version: str) -> str | None:
+    """Reason to refuse a name or a version, with what to write; None where both can be used."""
+    if keyword.iskeyword(name) or (PARTS / f"{name}.py").exists():
+        return f"NAME={name} is a word of Python or a module of parts/: write another, such as {name}_part."
+    if VERSION.fullmatch(version) is None:
+        return f"VERSION={version} is not the version of a release: write three numbers, such as 1.2.3 or v1.2.3."
+    return None
+
+
 def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
     """Open steps for a new part, a line each."""
     if f'"{name}"' not in (root / REGISTRY).read_text():
@@ -182,6 +193,9 @@ def main() -> int:
             f"NAME={given.name} CHART={chart}: write a name like fluent_bit, and a chart like fluent-bit.",
             file=sys.stderr,
         )
+        return 2
+    if problem := input_problem(given.name, given.version):
+        print(problem, file=sys.stderr)
         return 2
     folder = PARTS / given.name
     if not folder.exists():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generator.part_skeleton import FILES, files, next_steps
+from docs.generator.part_skeleton import FILES, files, input_problem, next_steps
 from physical_ai.planning.part_files import OPEN, open_lines
 from physical_ai.repository import ROOT
 
@@ -113,3 +113,12 @@ def test_what_is_left_is_listed_line_by_line(tmp_path: Path) -> None:
     assert f"parts/{NAME}/part.py:10: title: what it is, in a few words" in steps
     count = sum(line.count(OPEN) > 0 for text in files(NAME, CHART, "1", DAY).values() for line in text.splitlines())
     assert len(list(open_lines(folder))) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "text"),
+    [("class", "1.2.3", "NAME=class "), ("registry", "1.2.3", "NAME=registry "), (NAME, "latest", "VERSION=latest ")],
+)
+def test_a_name_that_is_taken_and_a_version_of_no_release_are_refused(name: str, version: str, text: str) -> None:
+    assert input_problem(NAME, "v1.2.3") is None
+    assert (input_problem(name, version) or "").startswith(text)
