@@ -8,10 +8,11 @@ from typing import get_args
 from parts.part import Part, Stage
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.faults import Fault, fault
+from physical_ai.settings.layers.shape import shape_at
 
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of stages that do not exist, and of names of resources that another part has."""
+    """Faults of stages and settings that do not exist, of needs that are a text, and of names that another part has."""
     stages: list[str] = list(get_args(Stage))
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
@@ -20,6 +21,11 @@ def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
             near = nearest(part.stage, stages)
             fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(stages)}."
             yield fault(file, "stage", f"'{part.stage}' is not a stage.", fix)
+        if shape_at(part.setting) is None:
+            fix = "Write the path of a setting, in the spelling of stack files."
+            yield fault(file, "setting", f"There is no setting '{'.'.join(map(str, part.setting))}'.", fix)
+        if isinstance(part.needs, str):
+            yield fault(file, "needs", "The names are a text, not a tuple.", f'Write needs=("{part.needs}",).')
         for key, value in (("resource_type", part.resource_type), ("resource_name", part.resource_name)):
             if (other := seen.setdefault((key, value), part.name)) != part.name:
                 yield fault(file, key, f"The part '{other}' has '{value}' too.", "Write a name that no other part has.")

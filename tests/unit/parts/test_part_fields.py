@@ -23,3 +23,10 @@ def test_a_stage_that_does_not_exist_is_named() -> None:
 def test_names_of_resources_that_another_part_has_are_named() -> None:
     (text,) = changed(resource_name="traces")
     assert text.startswith("parts/slurm/part.py: resource_name  The part 'traces' has 'traces' too.")
+
+
+def test_a_setting_that_does_not_exist_and_needs_that_are_a_text_are_named() -> None:
+    (text,) = changed(setting=("parts", "slurn"))
+    assert text.startswith("parts/slurm/part.py: setting  There is no setting 'parts.slurn'.")
+    (text,) = changed(needs="amd")
+    assert text.endswith('Write needs=("amd",).')
