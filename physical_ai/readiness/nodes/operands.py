@@ -18,7 +18,9 @@ def is_operand(pod: Mapping[str, Any]) -> bool:
 
 
 def failing(pods: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """DaemonSet, name and last message of the Pods whose container repeatedly ends with an error."""
+    """DaemonSet, name and last message of the operands' Pods whose container has ended with an error, or that the
+    kubelet restarts again and again.
+    """
     found: list[tuple[str, str, str]] = []
     for pod in pods:
         if not is_operand(pod) or is_running(pod):

@@ -39,8 +39,8 @@ class PlatformState:
     """Namespaces of releases whose Helm records could not be read."""
 
     def has(self, release: str) -> bool:
-        """True where a release is known to be installed: by Helm's record or, if records cannot be read, by objects
-        that Helm has created for it.
+        """True where a release is installed according to Helm's record or, if records cannot be read, according to
+        objects that Helm has created for it; also True where such objects cannot be read either.
         """
         home = self.installed.releases.get(release, "")
         if release in self.releases or home not in self.unrecorded:

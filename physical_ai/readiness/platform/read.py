@@ -65,7 +65,9 @@ def read_platform(
 
 
 def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str]]:
-    """Helm's records in the namespaces in which the login may read them, and the namespaces in which it may not."""
+    """Helm's records in the namespaces in which the login may read them, and the namespaces in which
+    reading them failed.
+    """
     found: list[Json] = []
     refused: set[str] = set()
     for home in sorted(set(given.releases.values())):

@@ -80,7 +80,7 @@ class Unanswered:
 
 
 def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator[Unanswered]:
-    """Webhooks with failurePolicy Fail whose Service does not exist, or has no ready Pod."""
+    """Webhooks with failurePolicy Fail whose Service does not exist, or has no ready Pod; AKS's own are left out."""
     if "Service" not in live:
         return
     services = {f"{namespace(each)}/{name(each)}": each for each in live["Service"]}

@@ -28,7 +28,7 @@ def choose(
             joined before the policy that sets the taint.
 
     Raises:
-        NoNodes: there is no such node, or none that is Ready.
+        NoNodes: there is no such pool or node, or none of the selected nodes is Ready.
     """
     if pool is not None and pool not in pools:
         raise NoNodes(f"the stack has no GPU pool {pool}; it has {', '.join(sorted(pools))}")

@@ -107,7 +107,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 
 
 def _failed(send: Send, pod: Json) -> str:
-    """Reason why a Pod that serves the first one has ended; empty while it runs."""
+    """Reason why a Pod that serves the first one has failed; empty while it runs, and after it has ended well."""
     result = ended(send, pod)
     # Output of other ranks than the first one is not needed: the exit code is enough.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:

@@ -69,7 +69,9 @@ def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) 
 
 
 def _reached(log: str) -> str:
-    """Bandwidth that the run reached in spite of the problem, as text; empty if it has no complete table."""
+    """End of a message about an unused network: the bandwidth that the run reached, if it has a complete table, and the
+    probable cause.
+    """
     cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:
         return f", and reached {read_nccl(log).bus_gb_s:g} GB/s: {cause}"

@@ -66,7 +66,7 @@ class RepairCluster:
         self._patch_node(node, {"metadata": {"annotations": {ANNOTATION: record}}, "spec": {"unschedulable": True}})
 
     def uncordon(self, node: Json, *, keep_cordoned: bool = False) -> None:
-        """Removes the repair's mark from a node in the version that was read, and uncordons the node.
+        """Removes the repair's mark from a node in the version that was read; uncordons it unless `keep_cordoned`.
 
         Raises:
             Changed: somebody else has changed the node.

@@ -57,8 +57,8 @@ class World:
 
 
 def same(record: Record, world: World) -> Json | None:
-    """The node, if it is still the Node object from the beginning of the repair; None if another machine has its name
-    by now.
+    """The node, if it is still the Node object from the beginning of the repair; None if it has left
+    the cluster, or if another machine has its name by now.
     """
     node = world.cluster.node(record.node)
     return node if node is not None and uid(node) == record.node_uid else None
