@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from physical_ai.kubernetes.objects import at, name, namespace
+from physical_ai.nested import mappings
 from physical_ai.readiness.answers import FORBIDDEN, Get, Missing, Unreachable
 from physical_ai.readiness.phase import is_running
 from workbench.recordings.form import PART, Entry
@@ -106,7 +107,7 @@ def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
         elif path == "/apis":
             groups = list(answer.get("groups") or ())
     for group in sorted(groups, key=lambda each: str(each.get("name"))):
-        version = at(group, "preferredVersion.groupVersion") or at(group, "versions", [{}])[0].get("groupVersion")
+        version = at(group, "preferredVersion.groupVersion") or _first_version(group)
         if not version or group.get("name") in OTHER_GROUPS:
             continue
         path = f"/apis/{version}"
@@ -117,6 +118,10 @@ def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
             continue
         yield {"kind": "discovery", "path": path, "answer": answer}
         paths += _lists(path, answer)
+
+
+def _first_version(group: Mapping[str, Any]) -> Any:
+    return next((each.get("groupVersion") for each in mappings(group.get("versions"))), None)
 
 
 def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:

@@ -99,7 +99,7 @@ class Arm:
 
     def _wait(self, headers: Mapping[str, str]) -> None:
         named = headers.get("retry-after", "")
-        seconds = min(float(named), LONGEST_WAIT) if named.isdigit() else USUAL_WAIT
+        seconds = min(float(named), LONGEST_WAIT) if named.isascii() and named.isdecimal() else USUAL_WAIT
         if self.clock() + seconds > self._until:
             raise NoAnswer(f"no result within {MOST_SECONDS:g} s")
         self.sleep(seconds)

@@ -43,6 +43,7 @@ def record(  # noqa: PLR0917 - each is an option
     addresses, hosts and users are replaced. Look through the summary before you give the file away.
     """
     from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.answers import Missing
     from workbench.cli.recording_sources import Wanted, entries
     from workbench.cli.requested_stack import read_stack
     from workbench.recordings.making import made
@@ -58,7 +59,7 @@ def record(  # noqa: PLR0917 - each is an option
     try:
         with err.status("reading", spinner="dots") as status:
             found = made(list(entries(wanted, status.update)))
-    except (Unreachable, Unusable) as problem:
+    except (Missing, Unreachable, Unusable) as problem:
         err.print(f"{kubeconfig or stack} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
     try:
