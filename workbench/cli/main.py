@@ -48,6 +48,7 @@ from workbench.cli.commands import run as run_workflows
 from workbench.cli.console import discard_output, err, out, print_json
 from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
 from workbench.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
+from workbench.cli.recorded import fault_in_recording, forget
 
 # No child process uses the engine's connections; without this, gRPC prints a warning for each program that is started.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
@@ -177,13 +178,14 @@ def _unwritable(problem: OSError) -> str:
 
 
 def _run(arguments: list[str]) -> int:
+    forget()
     try:
         code = _command()(arguments, prog_name="physai", standalone_mode=False)
     except typer.Abort:
         err.print("canceled; nothing was changed")
         return FAILED
     except Exception as problem:
-        failure = _failure(problem, arguments)
+        failure = _failure(problem, arguments) or _failure_of_recording(problem)
         if failure is None:
             raise
         code, text = failure
@@ -193,6 +195,14 @@ def _run(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         err.print("interrupted; run the same command again to continue")
     return code if isinstance(code, int) else DONE
+
+
+def _failure_of_recording(problem: Exception) -> tuple[int, str] | None:
+    said = fault_in_recording(problem)
+    if said is None:
+        return None
+    err.print(said, markup=False, style="red", soft_wrap=True)
+    return BAD_INPUT, said
 
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:

@@ -141,10 +141,38 @@ class Recorded:
     def print_age(self) -> None:
         """Prints which recording is read, and how old it is."""
         days = (datetime.datetime.now(datetime.UTC) - self.now).total_seconds() / 86400
-        age = f"{days:.0f} days" if days >= 2 else f"{max(days * 24, 0):.0f} hours" if days >= 1 / 12 else "new"
+        age = f"{days:.0f} days" if days >= 2 else f"{days * 24:.0f} hours" if days >= 1 / 12 else "new"
+        if days < -1 / 24:
+            age = "later than this machine's clock"
         of = "simulated " if self.recording.simulated else ""
         err.print(f"{self.name}: {of}{self.stack}, recorded at {self.recording.recorded_at} ({age})", markup=False,
                   style="dim", soft_wrap=True)  # fmt: skip
+
+
+_FILES: list[Path] = []
+"""Recordings that the running command has opened."""
+
+
+def forget() -> None:
+    """Begins a command, which has opened no recording yet."""
+    _FILES.clear()
+
+
+def fault_in_recording(problem: Exception) -> str | None:
+    """One sentence about a failure of a command that reads a recording; None if it reads none, or for a failure of
+    another sort. The checks of the file cannot know everything that a reader relies on.
+    """
+    if not _FILES:
+        return None
+    from physical_ai.readiness.shapes import Malformed
+    from workbench.recordings.reading import MAKE_ANOTHER
+
+    if not isinstance(problem, (Malformed, LookupError, TypeError, ValueError, AttributeError)):
+        return None
+
+    said = f"{type(problem).__name__}: {' '.join(str(problem).split())[:200]}"
+    names = " or ".join(map(str, dict.fromkeys(_FILES)))
+    return f"{names}: has something that this command cannot read ({said}). {MAKE_ANOTHER}"
 
 
 def _alert_document(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,6 +214,7 @@ def opened(file: Path, stack: str, **others: object) -> Recorded:
     except BadRecording as problem:
         err.print(str(problem), markup=False, style="red", soft_wrap=True)
         raise typer.Exit(BAD_INPUT) from None
+    _FILES.append(file)
     if stack not in (DEFAULT_STACK, found.stack):
         raise typer.BadParameter(f"{file} is of {found.stack}, and not of {stack}", param_hint="STACK")
     found.print_age()

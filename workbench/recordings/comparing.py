@@ -14,6 +14,7 @@ from typing import Any, cast
 from physical_ai.catalog.azure_native import TypeMapping, mappings
 from physical_ai.catalog.seen import NOTHING
 from physical_ai.kubernetes.objects import at, labels, name, namespace
+from physical_ai.nested import mappings as mappings_in
 from physical_ai.readiness.objects import pool_of
 from workbench.recordings import addresses
 from workbench.recordings.names import GUID
@@ -199,11 +200,11 @@ def _workloads(recording: Recording) -> Facts:
 
 def _definitions(recording: Recording) -> Facts:
     return {
-        name(each): {"versions": sorted(str(one.get("name")) for one in at(each, "spec.versions", ()))}
+        name(each): {"versions": sorted(str(one.get("name")) for one in mappings_in(at(each, "spec.versions")))}
         for each in recording.lists.get(DEFINITIONS, ())
     }
 
 
 def _version(recording: Recording) -> Facts:
     answer: Any = next((each["answer"] for each in recording.of("discovery") if each["path"] == "/version"), None)
-    return {"Kubernetes": {"minor": f"{at(answer, 'major', '?')}.{at(answer, 'minor', '?').rstrip('+')}"}}
+    return {"Kubernetes": {"minor": f"{at(answer, 'major', '?')}.{str(at(answer, 'minor', '?')).rstrip('+')}"}}

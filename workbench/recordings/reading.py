@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from physical_ai.readiness.shapes import Malformed, checked
-from physical_ai.readiness.workloads.clock import moment
 from physical_ai.servers.documents import NotADocument, decoded
 from workbench.recordings.form import (
+    ANY_RATIO,
     END,
     HEAD,
     MOST_DEPTH,
     MOST_FILE,
     MOST_LINE,
     MOST_LINES,
+    MOST_RATIO,
     MOST_TEXT,
+    MOST_VALUES,
     NAME,
     ONCE,
     VERSION,
@@ -30,6 +32,8 @@ from workbench.recordings.form import (
     fault,
 )
 
+MAGIC = b"\x1f\x8b"
+"""First bytes of what gzip has packed."""
 MAKE_ANOTHER = "Ask for another recording: physai record STACK -o FILE"
 
 
@@ -101,17 +105,22 @@ def _entries(file: Path) -> Iterator[Entry]:
         raise BadRecording(f"{file}: is no regular file. Name a file that physai record has written")
     if status.st_size > MOST_FILE:
         raise BadRecording(f"{file}: has {status.st_size >> 20} MiB, and at most {MOST_FILE >> 20} are read")
-    digest, seen, total, number = hashlib.sha256(), set[str](), 0, 0
+    digest, seen, total, number, values = hashlib.sha256(), set[str](), 0, 0, 0
+    most = max(ANY_RATIO, MOST_RATIO * status.st_size)
     ended = False
     for line in _lines(file):
         number += 1
         total += len(line)
+        values += sum(map(line.count, (b"[", b"{", b",")))
         if ended:
             raise BadRecording(f"{file}: line {number}: something follows the end: two recordings in one file, or an"
                                f" edited one. {MAKE_ANOTHER}")  # fmt: skip
         if number > MOST_LINES or total > MOST_TEXT or len(line) > MOST_LINE:
             raise BadRecording(f"{file}: line {number}: more is packed into it than a recording holds ({MOST_LINES:,}"
                                f" lines, {MOST_TEXT >> 20} MiB, {MOST_LINE >> 20} MiB a line)")  # fmt: skip
+        if values > MOST_VALUES or total > most:
+            raise BadRecording(f"{file}: line {number}: more is packed into it than a recording holds ({MOST_VALUES:,}"
+                               f" values, {MOST_RATIO} times the size of the file). {MAKE_ANOTHER}")  # fmt: skip
         entry = _entry(file, number, line)
         kind = str(entry["kind"])
         if kind in ONCE and kind in seen:
@@ -135,7 +144,10 @@ def _lines(file: Path) -> Iterator[bytes]:
         with gzip.open(file) as packed:
             while line := packed.readline(MOST_LINE + 1):
                 yield line
-    except gzip.BadGzipFile:
+    except gzip.BadGzipFile as problem:
+        with file.open("rb") as raw:
+            if raw.read(len(MAGIC)) == MAGIC:
+                raise BadRecording(f"{file}: the file was cut or damaged ({problem}). {MAKE_ANOTHER}") from None
         raise BadRecording(f"{file}: is no recording (not packed with gzip). Name a file that physai record has"
                            " written") from None  # fmt: skip
 
@@ -153,8 +165,6 @@ def _entry(file: Path, number: int, line: bytes) -> Entry:
         if wrong is None and entry["version"] != VERSION:
             raise BadRecording(f"{file}: head.version: {entry['version']} is another form than this program reads"
                                f" ({VERSION}). Read it with the program that wrote it")  # fmt: skip
-        if wrong is None and moment(entry["recordedAt"]) is None:
-            wrong = "head.recordedAt: is no time"
     if wrong:
         raise BadRecording(f"{file}: line {number}: {wrong}. {MAKE_ANOTHER}")
     return cast("Entry", entry)
