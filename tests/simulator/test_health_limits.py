@@ -169,13 +169,13 @@ def test_no_node_is_cordoned_while_one_of_its_pool_is_in_repair(cluster: Cluster
     now = datetime.now(UTC)
     repair = record.Record("h100-c", "0af4c2de-1111", "boot", "h100gpu", "azure:///", "replace", now, now)
     path = f"/api/v1/namespaces/{record.NAMESPACE}/configmaps/{repair.name}"
-    cluster.apply(record.config_map(repair.at(record.Step.AWAIT)))
+    cluster.apply(record.config_map(repair.at(record.RepairStep.AWAIT)))
     is_refused(nvsentinel, "h100-b")
     said = message(lambda: changed(nvsentinel, "h100-b", CORDON, dryRun="All"))
     assert f"the repair {repair.name} of a node of the same pool has not ended" in said
-    cluster.apply(record.config_map(repair.at(record.Step.DONE)))
+    cluster.apply(record.config_map(repair.at(record.RepairStep.DONE)))
     is_accepted(nvsentinel, "h100-b")
-    cluster.apply(record.config_map(repair.at(record.Step.ACCEPT)))
+    cluster.apply(record.config_map(repair.at(record.RepairStep.ACCEPT)))
     is_refused(nvsentinel, "h100-b")
     cluster.client.request("DELETE", path)
     is_accepted(nvsentinel, "h100-b")

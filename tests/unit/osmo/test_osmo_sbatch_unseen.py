@@ -209,7 +209,7 @@ def test_a_runtime_of_containers_is_named(program: str, form: str) -> None:
     ],
 )
 def test_an_id_is_not_computed_with(body: str) -> None:
-    assert "OSMO's id of a workflow is no number" in problems("", body)
+    assert "OSMO's id of a workflow is not a number" in problems("", body)
 
 
 def test_an_id_may_be_part_of_a_path() -> None:

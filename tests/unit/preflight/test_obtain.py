@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -223,7 +224,7 @@ def test_no_change_that_may_cost_more_is_written_without_an_accepted_price(
 
 def test_the_document_has_all_choices(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     azure = Subscription(0, 500)
-    monkeypatch.setattr(azure_login, "azure_of_login", lambda subscription: (azure, None))
+    monkeypatch.setattr(azure_login, "azure_of_login", lambda subscription: (SimpleNamespace(azure=azure), None))
     assert call("--json", "--accept-price") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["change"] == {"pools": {"h100gpu": {"priority": "Regular"}}}

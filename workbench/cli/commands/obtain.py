@@ -113,7 +113,8 @@ def _capacity(
         return simulated_capacity(stack), None
     if offline:
         return None, "--offline"
-    return azure_login.azure_of_login(subscription)
+    reached, why_not = azure_login.azure_of_login(subscription)
+    return (reached.azure if reached is not None else None), why_not
 
 
 def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:
