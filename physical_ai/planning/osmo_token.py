@@ -1,4 +1,4 @@
-"""Kubernetes objects that create the agents' token: the manifests, completed for a stack."""
+"""Kubernetes objects that create the agents' token, or fetch it from a vault: the manifests, completed for a stack."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
 
 @dataclass(frozen=True)
 class OsmoTokenObjects:
-    """All objects that create the token, in the form that `declare_agent` expects."""
+    """All objects that create or fetch the token, in the form that `declare_agent` expects."""
 
     limits: Sequence[Mapping[str, Any]]
     """Admission policies that limit the rights; they must exist before the rights do."""

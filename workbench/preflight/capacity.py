@@ -1,5 +1,4 @@
-"""Availability of a pool as it is set, and of each of its fallbacks, with quota, restrictions and price. Pure
-functions.
+"""Availability of a pool as it is set, and of each of its fallbacks, with quota, restrictions and price.
 
 Azure reports quotas and restrictions. Only a deployment shows whether it has capacity now.
 """

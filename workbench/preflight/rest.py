@@ -1,4 +1,4 @@
-"""Azure's answers from its REST API, with one GET for each question."""
+"""Azure's answers from its REST API: a GET for most questions, one for each page of a list, and a POST for others."""
 
 from __future__ import annotations
 

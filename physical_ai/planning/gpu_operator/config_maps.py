@@ -1,4 +1,6 @@
-"""ConfigMaps that the operands read: device-plugin configurations and kernel-module parameters."""
+"""ConfigMaps that the operands read: device-plugin configurations, MIG layouts, fields of the DCGM exporter, and
+kernel-module parameters.
+"""
 
 from __future__ import annotations
 

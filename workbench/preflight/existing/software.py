@@ -88,8 +88,8 @@ def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
 
 
 UNPRIVILEGED_PORTS = (2,)
-"""Major versions of containerd that let every container listen below port 1024 (enable_unprivileged_ports, on by
-default; assumed, no gateway was run).
+"""First major version of containerd that lets every container listen below port 1024 (enable_unprivileged_ports, on
+by default; assumed, no gateway was run).
 """
 
 
