@@ -65,7 +65,7 @@ def documents(*command: str) -> tuple[int, Any]:
 
 @pytest.fixture
 def file(running: Simulation, tmp_path: Path) -> Path:
-    physai("record", STACK, "-o", str(tmp_path / "a.gz"))
+    physai("record", STACK, "--logs", "-o", str(tmp_path / "a.gz"))
     return tmp_path / "a.gz"
 
 
@@ -85,7 +85,7 @@ def test_the_commands_answer_on_the_file_as_on_the_cluster(running: Simulation, 
 
 
 def test_two_recordings_differ_in_what_is_volatile(running: Simulation, file: Path, tmp_path: Path) -> None:
-    physai("record", STACK, "-o", str(tmp_path / "b.gz"))
+    physai("record", STACK, "--logs", "-o", str(tmp_path / "b.gz"))
     first, second = read(file), read(tmp_path / "b.gz")
     assert different(objects(first), objects(second)) == []
     bodies = [{each["id"]: json.dumps(each["body"]) for each in one.of("azure")} for one in (first, second)]

@@ -91,5 +91,5 @@ class World:
 def recorded(world: Any, others: Sequence[Entry] = (), limits: Limits | None = None) -> list[Entry]:
     """Entries of a recording of this cluster, and of what is beside it."""
     said: list[str] = []
-    own = cluster_entries(Bounded(world, limits or Limits()), said.append)
+    own = cluster_entries(Bounded(world, limits or Limits(logs=True)), said.append)
     return made([head(STACK, AT, "a test", simulated=False), *others, *own])

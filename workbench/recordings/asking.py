@@ -27,6 +27,11 @@ class Bounded:
         self.requests, self.bytes = 0, 0
 
     @property
+    def logs(self) -> bool:
+        """True if logs of Pods are wanted."""
+        return self._limits.logs
+
+    @property
     def reached(self) -> str:
         """The limit that was reached, as text; empty while none is."""
         if self._clock() > self._until:
@@ -60,7 +65,9 @@ def size_of(answer: Any) -> int:
 
 
 def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
-    """Entries about the cluster: versions, all lists that are not left out, and logs of containers that ended badly."""
+    """Entries about the cluster: versions, all lists that are not left out, and, if they are wanted, logs of
+    containers that ended badly.
+    """
     paths: list[str] = []
     yield from _discovered(get, paths)
     pods: Sequence[Mapping[str, Any]] = ()
@@ -79,7 +86,10 @@ def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
             pods = items
         for start in range(0, max(len(items), 1), PART):
             yield {"kind": "list", "path": path, "items": items[start : start + PART]}
-    yield from _logs(get, pods, say)
+    if get.logs:
+        yield from _logs(get, pods, say)
+    else:
+        yield {"kind": "unread", "what": "logs of containers", "reason": "--logs was not given"}
 
 
 def _not_read(path: str, problem: Unreachable) -> Entry:

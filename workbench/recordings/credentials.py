@@ -1,49 +1,51 @@
-"""Removal of credentials: values found by the name of their key, or by their form. Pure functions."""
+"""Removal of credentials from documents. Where people write free text, what is known is kept and the rest removed:
+environment, command lines, annotations, ConfigMaps. Elsewhere what a name or a form tells is removed. Pure functions.
+"""
 
 from __future__ import annotations
 
-import math
+import json
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-REMOVED = "(removed)"
-DROPPED_KEYS = frozenset({"managedFields", "caBundle", "kubectl.kubernetes.io/last-applied-configuration"})
-"""Keys that are left out whole: copies of other objects, and certificates that name their owner."""
-_TELLING = re.compile(
-    r"(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|primary[-_]?key"
-    r"|shared[-_]?key|credential|connection[-_]?string|kubeconfig|authorization|client[-_]?cert|[-_.]key$|^sas$|sas[-_]?url)",
-    re.IGNORECASE,
+import yaml
+
+from physical_ai.catalog.own_names import REPAIR_LABEL
+from physical_ai.kubernetes.objects import at, labels, name, namespace
+from workbench.recordings.secret_texts import GONE, REMOVED, cleaned
+from workbench.recordings.telling import (
+    is_plain,
+    is_telling,
+    is_telling_field,
+    keeps_annotation,
+    keeps_flag,
+    keeps_variable,
 )
-_HARMLESS = re.compile(
-    r"(name|names|namespace|ref|refs|reference|id|uri|path|paths|file|seconds|minutes|expiration|audience|type|kind|class"
-    r"|mode|enabled|version|versions|size|policy|provider|count|length|source|keyvault|mount|mounts|label|selector)$",
-    re.IGNORECASE,
+
+__all__ = ["REMOVED", "Remover"]
+
+DROPPED_KEYS = frozenset({"managedFields", "caBundle", "binaryData"})
+"""Keys that are left out whole: copies of other objects, certificates that name their owner, files."""
+_APPLIED = re.compile(r"last-applied|^objectset\.rio\.cattle\.io/applied$")
+_ENVIRONMENT = re.compile(
+    r"^(?:extra|additional|pod|container)?_?env(?:ironment)?_?(?:vars?|variables?)?$", re.IGNORECASE
 )
-_WHOLE_WORDS = frozenset({"nvidia.com/gpu.key", "matchLabelKeys"})
-_KNOWN = re.compile(
-    r"eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?"  # a JWT
-    r"|-----BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)-----.*?(-----END [A-Z ]*-----|\Z)"
-    r"|\b(gh[pousr]_|github_pat_|glpat-|nvapi-|hf_|sk-|xox[abprs]-|AKIA|ASIA)[\w-]{12,}"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user and password of a URL
-    r"|(?<=[Bb]earer )[\w.~+/=-]{12,}"
-    r"|(?<=[Bb]asic )[\w+/=]{12,}"
-    r"|(?<=sig=)[\w%+/=-]{16,}",
-    re.DOTALL,
+_COMMAND = frozenset({"args", "command", "extraArgs", "additionalArgs", "commandLine"})
+_REFERENCE = frozenset(
+    {"name", "namespace", "secretName", "secretNamespace", "optional", "items", "defaultMode", "kind", "uid"}
 )
-_ASSIGNED = re.compile(
-    r"(?P<key>[\w.-]*(?:password|passwd|passphrase|secret|token|api_?key|access_?key|account_?key|private_?key|credential)"
-    r"[\w.-]*)(?P<between>=|[\"']?[ \t]*:[ \t]*(?=\S)|[ \t]+(?=[^\s-]{16,}(?:\s|$)))(?P<value>[\"']?[^\s\"',;&{}]{4,})",
-    re.IGNORECASE,
-)
-"""Assignments in text: settings of programs, command lines. A value after a colon counts at the start of a line."""
-_OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}={0,2}(?![\w/])")
-_IS_PLAIN = re.compile(r"^[\"']?(\$|/|true$|false$|null$|none$|[0-9.]+$)", re.IGNORECASE)
-_GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}")
-_HEX = re.compile(r"^[0-9a-fA-F]+$")
-_BITS = 4.2
-"""Bits per character above which a long text counts as a key; names of objects have fewer."""
+_NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
+_FLAG = re.compile(r"^--?[A-Za-z][^\s=]{0,80}(?:=[^\n]*)?$")
+_PROGRAM = re.compile(r"^(?:[a-z][a-z-]{0,30}|/[\w./-]{1,64})$")
+_SMALL = re.compile(r"^\d{1,5}$")
+_LONGEST_YAML, _LONGEST_JSON = 64 << 10, 4 << 20
+_MAPPING = re.compile(r"^[ \t-]{0,64}[\"']?[\w./-]{1,128}[\"']?:(?:[ \t]|$)", re.MULTILINE)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+RECORDS = ("physical-ai/evidence", "physical-ai/acceptance", REPAIR_LABEL)
+"""Labels of the ConfigMaps beside the GPU Operator that hold records of machines."""
+RECORDS_NAMESPACE = "gpu-operator"
+AUTOSCALER = ("kube-system", "cluster-autoscaler-status")
 
 
 class Remover:
@@ -53,72 +55,164 @@ class Remover:
         self.removed = 0
 
     def __call__(self, value: Any) -> Any:
-        return self._clean(value)
+        return self._clean(value, "")
 
-    def _clean(self, value: Any) -> Any:
+    def config_map(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """A ConfigMap with its data if a reader asks for it, and else with the keys and the lengths of the values."""
+        known = (namespace(item), name(item)) == AUTOSCALER or (
+            namespace(item) == RECORDS_NAMESPACE and any(each in labels(item) for each in RECORDS)
+        )
+        found: dict[str, Any] = self({key: value for key, value in item.items() if known or key != "data"})
+        if not known and isinstance(item.get("data"), dict):
+            found["data"] = {key: self._length(str(value)) for key, value in at(item, "data", {}).items()}
+        return found
+
+    def schema(self, value: Any) -> Any:
+        """The schema of a definition, in which a name is not followed by a value, without defaults of telling names."""
+        if isinstance(value, list):
+            return [self.schema(each) for each in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return self.text(value) if isinstance(value, str) else value
+        given = cast("dict[str, Any]", value)
+        return {
+            key: self.schema({one: it for one, it in cast("dict[str, Any]", each).items() if one not in _VALUES})
+            if isinstance(each, dict) and is_telling(key)
+            else self.schema(each)
+            for key, each in given.items()
+        }
+
+    def text(self, value: str) -> str:
+        """A text without the parts that look like credentials; one that is JSON or YAML is walked."""
+        if GONE.match(value):
+            return value
+        inside = self._inside(value)
+        if inside is not None:
+            return inside
+        found, count = cleaned(value)
+        self.removed += count
+        return found
+
+    def _inside(self, value: str) -> str | None:
+        start = value[:64].lstrip()[:1]
+        if start and start in "{[" and len(value) <= _LONGEST_JSON:
+            try:
+                given = json.loads(value)
+            except (ValueError, RecursionError):
+                given = None
+            if isinstance(given, (dict, list)):
+                found = self._clean(given, "")
+                return value if found == given else json.dumps(found)
+        if "\n" not in value.strip() or not _MAPPING.search(value) or len(value) > _LONGEST_YAML:
+            return None
+        if re.search(r"[:\s-][&*][A-Za-z0-9]", value):
+            return None  # anchors can repeat a part without end
+        try:
+            given = yaml.load(value, _LOADER)  # noqa: S506 - a safe loader, in C where there is one
+        except (yaml.YAMLError, ValueError, RecursionError):
+            return None
+        if not isinstance(given, (dict, list)):
+            return None
+        before = self.removed
+        found = self._clean(given, "")
+        return value if found == given or self.removed == before else yaml.safe_dump(found, sort_keys=False)
+
+    def _clean(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self._clean(each) for each in cast("list[Any]", value)]
+            return self._list(cast("list[Any]", value), key)
         if not isinstance(value, dict):
             return value
-        given = cast("dict[str, Any]", value)
-        found = {key: self._member(key, each) for key, each in given.items() if key not in DROPPED_KEYS}
-        if isinstance(given.get("name"), str) and isinstance(given.get("value"), str) and is_telling(given["name"]):
-            found["value"] = self._gone(given["value"])
+        given = cast("dict[Any, Any]", value)
+        found = {each: self._member(str(each), one, key) for each, one in given.items() if not _is_dropped(str(each))}
+        told = next((given[each] for each in _NAMED_BY if isinstance(given.get(each), str)), "")
+        for each in _VALUES:
+            if each in given and (is_telling(told) or key == "httpHeaders"):
+                found[each] = self._gone(given[each])
         return found
 
-    def _member(self, key: str, value: Any) -> Any:
-        if isinstance(value, str) and is_telling(key):
+    def _list(self, value: list[Any], key: str) -> list[Any]:
+        if _ENVIRONMENT.match(key) and all(isinstance(each, dict) for each in value):
+            return [self._variable(each) for each in value]
+        if key in _COMMAND and all(isinstance(each, str) for each in value):
+            return self._command(value, is_command=key == "command")
+        return [self._clean(each, key) for each in value]
+
+    def _member(self, key: str, value: Any, parent: str) -> Any:  # noqa: PLR0911 - one for each place
+        if parent == "annotations" and isinstance(value, str) and not keeps_annotation(key):
             return self._gone(value)
-        return self._clean(value)
+        if parent in ("labels", "matchLabels", "nodeSelector") and isinstance(value, str) and is_telling(key):
+            return self._gone(value, "removed")
+        if _ENVIRONMENT.match(parent) and isinstance(value, str):
+            return self.text(value) if keeps_variable(key, value) else self._gone(value)
+        if key == "openAPIV3Schema":
+            return self.schema(value)
+        if key == "annotations" and parent != "metadata":
+            key = ""  # those of alerts, which their rules give
+        if key in _COMMAND and isinstance(value, str):
+            return self._length(value)
+        if is_telling_field(key) and not _is_reference(key, value):
+            return self._gone(value)
+        return self._clean(value, key)
 
-    def _gone(self, value: str) -> str:
-        if value in ("", REMOVED) or value.lower() in ("true", "false"):
+    def _gone(self, value: Any, text: str = REMOVED) -> Any:
+        """Replacement of a value, of the same type."""
+        if isinstance(value, (bool, type(None))) or not value:
             return value
-        self.removed += 1
-        return REMOVED
-
-    def text(self, value: str) -> str:
-        """A text without the parts that look like credentials."""
-        if len(value) < 8:
-            return value
-        found, known = _KNOWN.subn(REMOVED, value)
-        found = _ASSIGNED.sub(self._assigned, found)
-        found = _OPAQUE.sub(self._opaque, found)
-        self.removed += known
-        return found
-
-    def _assigned(self, found: re.Match[str]) -> str:
-        key, between, value = found["key"], found["between"], found["value"]
-        at_start = found.start() == 0 or found.string[: found.start()].rpartition("\n")[2].strip(" \"'-") == ""
-        if value.strip("\"'") == REMOVED or _HARMLESS.search(key) or _IS_PLAIN.match(value):
-            return found[0]
-        if "=" not in between and not (at_start and (":" in between or key.startswith("-"))):
-            return found[0]
-        if ":" in between and "\n" not in found.string and not found.string.lstrip().startswith(("{", "-")):
-            return found[0]  # a sentence such as `token: 403 Forbidden`
-        self.removed += 1
-        return f"{key}{between}{REMOVED}"
-
-    def _opaque(self, found: re.Match[str]) -> str:
-        text = found[0]
-        kinds = sum(bool(re.search(each, text)) for each in ("[a-z]", "[A-Z]", "[0-9]"))
-        if kinds < 3 or _HEX.match(text) or _GUID.search(text) or _entropy(text) < _BITS:
+        if isinstance(value, str):
+            if GONE.match(value) or value.lower() in ("true", "false"):
+                return value
+            self.removed += 1
             return text
         self.removed += 1
-        return REMOVED
+        return type(value)()
+
+    def _length(self, value: str) -> str:
+        if not value or GONE.match(value):
+            return value
+        self.removed += 1
+        return f"(removed: {len(value)} characters)"
+
+    def _variable(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = self._clean({key: each for key, each in given.items() if key != "value"}, "")
+        if "value" in given:
+            value = given["value"]
+            if keeps_variable(str(given.get("name", "")), str(value)):
+                found["value"] = self._clean(value, "")
+            else:
+                found["value"] = self._gone(value)
+        return found
+
+    def _command(self, given: Sequence[str], *, is_command: bool) -> list[str]:
+        found: list[str] = []
+        keeps = False
+        for number, each in enumerate(given):
+            if GONE.match(each):
+                found.append(each)
+            elif _FLAG.match(each):
+                flag, mark, value = each.partition("=")
+                joined = not flag.startswith("--") and not mark and len(flag) > 2
+                flag = flag[:2] + self._gone(flag[2:]) if joined and not GONE.match(flag[2:]) else flag
+                keeps = keeps_flag(flag)
+                plain = keeps or (is_plain(value) and not is_telling(flag))
+                found.append(f"{flag}{mark}{(self.text(value) if plain else self._gone(value)) if mark else ''}")
+            elif keeps or (number == 0 and is_command and _PROGRAM.match(each)):
+                found.append(self.text(each))
+                keeps = False
+            else:
+                found.append(self._length(each))
+        return found
 
 
-def is_telling(key: str) -> bool:
-    """True for the name of a setting or environment variable whose value is a credential.
-
-    >>> is_telling("POSTGRES_PASSWORD"), is_telling("secretName"), is_telling("tokenExpirationSeconds")
-    (True, False, False)
-    """
-    return key not in _WHOLE_WORDS and bool(_TELLING.search(key)) and not _HARMLESS.search(key)
+def _is_dropped(key: str) -> bool:
+    return key in DROPPED_KEYS or bool(_APPLIED.search(key))
 
 
-def _entropy(text: str) -> float:
-    counts: Mapping[str, int] = Counter(text)
-    return -sum(each / len(text) * math.log2(each / len(text)) for each in counts.values())
+def _is_reference(key: str, value: Any) -> bool:
+    """True for a field that only names Secrets, or counts them."""
+    if isinstance(value, list):
+        return all(isinstance(each, dict) and _is_reference(key, each) for each in cast("list[Any]", value))
+    if isinstance(value, dict):
+        given = cast("dict[Any, Any]", value)
+        return bool(given) and {str(each) for each in given} <= _REFERENCE
+    return key == "secrets" and bool(_SMALL.match(str(value)))

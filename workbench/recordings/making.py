@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from physical_ai.kubernetes.objects import at, name, namespace
-from workbench.recordings.credentials import REMOVED, Remover
+from workbench.recordings.credentials import Remover
 from workbench.recordings.form import HEAD, NAME, VERSION, Entry
 from workbench.recordings.names import KINDS, Replacer
 
-OWN = ("kind", "path", "format", "version", "program", "recordedAt", "simulated", "stack")
+OWN = ("kind", "path", "query", "format", "version", "program", "recordedAt", "simulated", "stack")
 """Fields of an entry that are this program's, and are left as they are."""
 
 
@@ -33,17 +33,8 @@ def made(entries: Iterable[Entry]) -> list[Entry]:
 
 def _clean(entry: Entry, remover: Remover) -> Entry:
     if entry["kind"] == "list" and entry["path"].endswith("/configmaps"):
-        items = [_without_files(each, remover) for each in entry["items"]]
-        return {**entry, "items": [remover(each) for each in items]}
+        return {**entry, "items": [remover.config_map(each) for each in entry["items"]]}
     return {key: value if key in OWN else remover(value) for key, value in entry.items()}
-
-
-def _without_files(item: Mapping[str, Any], remover: Remover) -> dict[str, Any]:
-    """A ConfigMap without its binary files, which nobody needs and nobody could check for secrets."""
-    if "binaryData" not in item:
-        return dict(item)
-    remover.removed += len(at(item, "binaryData", {}))
-    return {**item, "binaryData": dict.fromkeys(at(item, "binaryData", {}), REMOVED)}
 
 
 def _sorted(entry: Entry) -> Entry:

@@ -73,3 +73,5 @@ class Limits:
     requests: int = 1500
     mebibytes: int = 256
     """Size of the answers, decoded."""
+    logs: bool = False
+    """True to read logs of Pods, in which programs write whatever they like."""

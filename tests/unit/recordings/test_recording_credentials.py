@@ -36,7 +36,7 @@ def test_a_credential_is_removed(given: Any) -> None:
     text = json.dumps(remover(given))
     assert LONG not in text
     assert LONG[:30] not in text
-    assert REMOVED in text
+    assert REMOVED.rstrip(")") in text
     assert remover.removed >= 1
 
 

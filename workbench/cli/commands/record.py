@@ -21,6 +21,10 @@ Minutes = Annotated[float, typer.Option("--minutes", min=0.1, help="The most tha
 Requests = Annotated[int, typer.Option("--requests", min=1, help="The most requests to the API server, and to Azure.")]
 Size = Annotated[int, typer.Option("--size", min=1, metavar="MIB", help="The most that is read of each, in MiB.")]
 
+Logs = Annotated[
+    bool, typer.Option("--logs", help="Also read logs of containers that failed, which may hold anything.")
+]
+
 
 def record(  # noqa: PLR0917 - each is an option
     output: Output,
@@ -29,6 +33,7 @@ def record(  # noqa: PLR0917 - each is an option
     context: Context = None,
     azure: Azure = False,
     prometheus: Prometheus = None,
+    logs: Logs = False,
     minutes: Minutes = 10,
     requests: Requests = 1500,
     size: Size = 256,
@@ -36,8 +41,8 @@ def record(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Record a cluster and its subscription in one file, for somebody who has no access: objects, events, logs of
-    containers that failed, metrics, bodies of Azure's resources.
+    """Record a cluster and its subscription in one file, for somebody who has no access: objects, events,
+    metrics, bodies of Azure's resources, and with --logs the logs of containers that failed.
 
     Reading rights are enough, and nothing is changed. Secrets are never read; credentials elsewhere are removed; ids,
     addresses, hosts and users are replaced. Look through the summary before you give the file away.
@@ -54,7 +59,7 @@ def record(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter("the simulated one is always read", param_hint="--azure")
     if not output.parent.is_dir():
         raise typer.BadParameter(f"{output.parent} is no folder; name a file in one that exists", param_hint="--output")
-    limits = Limits(minutes * 60, requests, size)
+    limits = Limits(minutes * 60, requests, size, logs)
     wanted = Wanted(read_stack(stack, file, set_).loaded, kubeconfig, context, prometheus, azure, limits)
     try:
         with err.status("reading", spinner="dots") as status:
@@ -85,6 +90,9 @@ def _print(output: Path, written: int, summary: dict[str, Any]) -> None:
     out.print(f"  namespaces, whose names are kept: {spaces}", markup=False, soft_wrap=True)
     replaced = ", ".join(f"{count} {key}" for key, count in summary["replaced"].items()) or "nothing"
     out.print(f"  replaced: {replaced}; credentials removed: {summary['removed']}", markup=False, soft_wrap=True)
-    out.print("  kept as they are: names of Pods, workflows, images and labels, texts of events and logs", markup=False)
+    out.print(
+        "  kept as they are: names of Pods, workflows, images and labels, and texts of events but for credentials",
+        markup=False,
+    )
     for each in summary["unread"]:
         out.print(f"  not read: {each}", markup=False, style="yellow", soft_wrap=True)

@@ -1,0 +1,86 @@
+"""Names of settings whose values are credentials, and names that may keep their values. Pure functions."""
+
+from __future__ import annotations
+
+import re
+
+_PARTS = re.compile(
+    r"pass[-_]?(?:word|wd|phrase|code|file)|passwd|secret|token|credential|kubeconfig|authorization|cookie|htpasswd|netrc"
+    r"|(?:api|access|account|private|primary|secondary|shared|signing|encryption|client|master|admin|subscription|license"
+    r"|munge|ssh|storage|instrumentation|jwt)[-_. ]?key"
+    r"|connection[-_. ]?string|client[-_]?cert|string[-_]?data|docker[-_]?config|webhook[-_]?(?:url|uri)"
+    r"|slack[-_]?(?:api[-_]?)?(?:url|uri)|sas[-_]?(?:url|uri)|[-_.]key$",
+    re.IGNORECASE,
+)
+_WORDS = frozenset({"pass", "pwd", "pat", "auth", "auths", "pin", "psk", "sas", "jwt", "otp", "totp", "sig", "pgpass",
+                    "creds", "cred", "pw", "passwd", "mfa"})  # fmt: skip
+_WORD = re.compile(r"[A-Z]{1,64}(?![a-z])|[A-Z]?[a-z]{1,64}")
+_ENDS = re.compile(r"(?<!by)(?<!com)(?<!tres)(?<!sur)(?:pass|pwd)$", re.IGNORECASE)
+_REFERENCES = re.compile(
+    r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name)$"
+)
+"""Ends of the names of fields that refer to a Secret, as the API spells them. In texts they do not count."""
+_KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",
+                   "count/secrets", "imagePullSecrets", "tokenRequests", "sessionAffinity"})  # fmt: skip
+LONGEST = 256
+"""Characters of a name that are looked at: its last ones."""
+
+
+def is_telling(key: str) -> bool:
+    """True for the name of a setting or environment variable whose value is a credential.
+
+    >>> is_telling("POSTGRES_PASSWORD"), is_telling("AZDO_PAT"), is_telling("path"), is_telling("tokenId")
+    (True, True, False, True)
+    """
+    end = key[-LONGEST:]
+    return (
+        bool(_PARTS.search(end))
+        or bool(_ENDS.search(end))
+        or any(each.lower() in _WORDS for each in _WORD.findall(end))
+    )
+
+
+def is_telling_field(key: str) -> bool:
+    """True for a field of an object whose whole value is a credential; a reference to a Secret is none.
+
+    >>> is_telling_field("secretName"), is_telling_field("nodeStageSecretRef"), is_telling_field("adminPassword")
+    (False, False, True)
+    """
+    return key not in _KEPT and is_telling(key) and not _REFERENCES.search(key[-LONGEST:])
+
+
+_ANNOTATIONS = re.compile(
+    r"^(?:(?:[\w-]{1,63}\.){0,8}(?:kubernetes\.io|k8s\.io|nvidia\.com|kai\.scheduler|run\.ai|kubernetes\.azure\.com|azure\.com"
+    r"|k8s\.v1\.cni\.cncf\.io|kubebuilder\.io|helm\.sh|cert-manager\.io)/|physical-ai/|pod-group-name$|deprecated)"
+)
+_NO_ANNOTATIONS = re.compile(r"last-applied|change-cause|^(?:kubectl\.|container\.apparmor)", re.IGNORECASE)
+
+
+def keeps_annotation(key: str) -> bool:
+    """True for an annotation whose value is kept: of Kubernetes, Azure, NVIDIA, the schedulers and this project."""
+    return bool(_ANNOTATIONS.match(key)) and not _NO_ANNOTATIONS.search(key) and not is_telling(key)
+
+
+_VARIABLES = re.compile(r"^(?:NVIDIA_|NCCL_|GPU_\w{1,64}_DIGEST$|RUNTIME_CONFIG_SOURCE$)")
+_PLAIN = re.compile(r"^(?:-?[0-9]{1,5}(?:\.[0-9]{1,3})?|true|false|yes|no|on|off)$", re.IGNORECASE)
+
+
+def is_plain(value: str) -> bool:
+    """True for a small number or a truth value."""
+    return bool(_PLAIN.match(value))
+
+
+def keeps_variable(key: str, value: str) -> bool:
+    """True for an environment variable whose value is kept."""
+    return not is_telling(key) and (bool(_VARIABLES.match(key)) or is_plain(value))
+
+
+_FLAGS = frozenset({
+    "v", "loglevel", "logformat", "nodename", "namespace", "port", "metricsbindaddress", "leaderelect", "migstrategy",
+    "healthprobebindaddress", "resourcename", "featuregates", "schedulername",
+})  # fmt: skip
+
+
+def keeps_flag(flag: str) -> bool:
+    """True for a flag of a command line whose value is kept."""
+    return not is_telling(flag) and flag.lstrip("-").replace("-", "").replace("_", "").lower() in _FLAGS
