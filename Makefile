@@ -151,11 +151,9 @@ docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 figures: $(READY) ## print the sizes of distributions, parts and packages, and the imports between them
 	@$(BIN)/python -m docs.generator.package_numbers
 
-NAME ?= fluent_bit
-CHART ?=
-VERSION ?= 0.1.0
-part: $(READY) ## write the skeleton of an optional part: NAME=fluent_bit [CHART=fluent-bit] [VERSION=0.1.0]
-	@$(BIN)/python -m docs.generator.part_skeleton $(NAME) $(if $(CHART),--chart $(CHART)) --version $(VERSION)
+part: $(READY) ## write the skeleton of an optional part, NAME=fluent_bit VERSION=1.2.3 [CHART=fluent-bit], or list its faults
+	@[ -n "$(NAME)" ] || { echo 'write make part NAME=fluent_bit VERSION=1.2.3' >&2; exit 2; }
+	@$(BIN)/python -m docs.generator.part_skeleton $(NAME) $(if $(CHART),--chart $(CHART)) $(if $(VERSION),--version $(VERSION))
 
 docs-reference: $(READY) ## regenerate the pages, drawings and schemas from the code
 	@$(BIN)/python -m docs.generator

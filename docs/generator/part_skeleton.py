@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from physical_ai.planning.part_files import REGISTRY, open_lines
+from physical_ai.planning.part_files import REGISTRY, TO_BE_WRITTEN, open_lines
 from physical_ai.repository import PARTS, ROOT
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -177,15 +177,33 @@ def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
         yield f'{REGISTRY}: NAMES: write "{name}", at its place in the order of declaration'
     for file, number, key, text in open_lines(root / "parts" / name):
         yield f"parts/{name}/{file}:{number}: {key}: {text}"
+    if root == ROOT:
+        yield from _faults(name)
     yield "make docs-reference; python -m tests.golden.regenerate"
     yield f"physai policy dev-westus2 --set 'parts={{{to_camel(name)}: {{}}}}'"
+
+
+def _faults(name: str) -> Iterator[str]:
+    """Faults of the part beside the texts that are still to be written, on one line each."""
+    from physical_ai.catalog.load import CatalogError
+
+    try:
+        from physical_ai.planning.part_files import part_faults
+
+        found = part_faults()
+    except CatalogError as problem:
+        yield str(problem)
+        return
+    for fault in found:
+        if fault.file.startswith(f"parts/{name}/") and fault.problem != TO_BE_WRITTEN:
+            yield " ".join(str(fault).split())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make part NAME=…", description="Write the skeleton of an optional part.")
     parser.add_argument("name", help="name of the folder, as a Python module: fluent_bit")
     parser.add_argument("--chart", default="", help="name of the Helm chart; by default the part's name with dashes")
-    parser.add_argument("--version", default="0.1.0", help="version of the chart to pin")
+    parser.add_argument("--version", default="", help="version of the chart to pin, for a new part")
     given = parser.parse_args()
     chart = given.chart or given.name.replace("_", "-")
     if not NAME.fullmatch(given.name) or not CHART.fullmatch(chart):
@@ -194,10 +212,16 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    if problem := input_problem(given.name, given.version):
+    folder = PARTS / given.name
+    if folder.exists() and given.version:
+        print(
+            f"parts/{given.name}/ is there already: VERSION is for a new part; charts.yaml has its pin.",
+            file=sys.stderr,
+        )
+        return 2
+    if not folder.exists() and (problem := input_problem(given.name, given.version)):
         print(problem, file=sys.stderr)
         return 2
-    folder = PARTS / given.name
     if not folder.exists():
         folder.mkdir()
         for file, text in files(given.name, chart, given.version, datetime.date.today()).items():

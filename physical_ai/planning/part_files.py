@@ -24,6 +24,7 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 LEVELS = ("restricted", "baseline", "privileged")
 FORM = "physical_ai/catalog/data/charts/gpu-operator-keys.yaml"
 """Path of the file whose head explains the format of all files with keys."""
+TO_BE_WRITTEN = "This is still to be written."
 REGISTRY = "parts/registry.py"
 """Path of the file with the list of parts."""
 OPEN = "‹"
@@ -125,7 +126,7 @@ def _faults(part: Part) -> Iterator[Fault]:
 
 def _open(part: Part) -> Iterator[Fault]:
     for file, number, key, text in open_lines(FOLDER / part.name):
-        yield fault(_file(part, file), key, "This is still to be written.", text, line=number)
+        yield fault(_file(part, file), key, TO_BE_WRITTEN, text, line=number)
 
 
 def open_lines(folder: Path) -> Iterator[tuple[str, int, str, str]]:
