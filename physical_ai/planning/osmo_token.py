@@ -140,7 +140,7 @@ def _remove_password(pod: dict[str, Any]) -> None:
 
 
 def _database(settings: Settings) -> str:
-    """Time to which the database was restored; empty if it never was.
+    """Text about the last restore of the database, which changes with each restore; empty if there was none.
 
     Tokens that the restored database lacks are created again by a new Job.
     """

@@ -153,7 +153,9 @@ def advice(error: str) -> str | None:
 
 
 def hint(error: str) -> str | None:
-    """Advice to print below the error of a deployment; for an unknown code of Azure, where to look it up."""
+    """Advice to print below the error of a deployment; for an unknown code of Azure, where to look it up; None for an
+    error without advice and without a code.
+    """
     found = _CODE.search(error)
     return advice(error) or (where_to_look(found[1]) if found is not None else None)
 

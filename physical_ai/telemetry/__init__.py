@@ -1,5 +1,5 @@
 """Metrics, alerts and dashboards of the platform: data, and pure functions that render it.
 
->>> [rule.alert for rule in rules(parameters)][:1]
+>>> [alert.name for alert in alerts(parameters)][:1]
 ['GPUXidNodeFault']
 """
