@@ -91,6 +91,8 @@ class Scope:
         match name.lower():
             case "concat":
                 return "".join(str(each) for each in arguments)
+            case "parameters" | "reference" | "subscriptionresourceid" if not arguments:
+                raise InvalidTemplate(f"The template function '{name}' is called without its arguments.")
             case "parameters":
                 wanted = str(arguments[0])
                 if wanted not in self.parameters:
@@ -101,6 +103,8 @@ class Scope:
             case "subscriptionresourceid":
                 kind, *names = (str(each) for each in arguments)
                 namespace, *types = kind.split("/")
+                if len(types) != len(names):
+                    raise InvalidTemplate(f"The template function '{name}' has other names than types.")
                 path = "/".join(f"{type}/{own}" for type, own in zip(types, names, strict=True))
                 return f"/subscriptions/{self.subscription}/providers/{namespace}/{path}"
             case other if other in self.functions and not arguments:
