@@ -51,7 +51,8 @@ class Folder:
     @contextmanager
     def held(self) -> Generator[None]:
         """Locks the folder, so that only one process uses it; raises Busy if another process has it."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path.chmod(0o700)
         with (self.path / "lock").open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,9 +77,14 @@ class Folder:
         from workbench.first_contact.stages import stages
 
         for name, content in ((STATE, text(progress)), (PAGE, page(progress, stages()))):
-            new = self.path / f"{name}.new"
-            new.write_text(content, encoding="utf-8")
-            new.replace(self.path / name)
+            self.keep(name, content)
+
+    def keep(self, name: str, content: str) -> None:
+        """Writes a file that nobody else can read; a process that dies meanwhile leaves the former one."""
+        new = self.path / f"{name}.new"
+        _make_private(new)
+        new.write_text(content, encoding="utf-8")
+        new.replace(self.path / name)
 
     def evidence(self, number: int, name: str) -> Path:
         """A new file for the output of one command of a stage."""
@@ -86,6 +92,11 @@ class Folder:
         while (file := self.path / f"{number:02}-{name}-{attempt}.txt").exists():
             attempt += 1
         return file
+
+
+def _make_private(file: Path) -> None:
+    file.touch(mode=0o600)
+    file.chmod(0o600)
 
 
 def digest(settings: Settings) -> str:
@@ -109,10 +120,12 @@ def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
 
 def run(words: Sequence[str], file: Path) -> Answer:
     """Runs a command in the checkout, shows its output unless it is a document, and keeps it. `physai` is this one."""
+    from workbench.cli.console import print_text
     from workbench.first_contact.judging import Answer
 
     own = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
     output: list[str] = []
+    _make_private(file)
     with file.open("w", encoding="utf-8") as kept:
         kept.write(f"$ {' '.join(words)}\n")
         try:
@@ -130,7 +143,7 @@ def run(words: Sequence[str], file: Path) -> Answer:
                     output.append(line)
                     kept.write(line)
                     if "--json" not in words:  # a document is judged, and shown as its result
-                        print(line, end="")
+                        print_text(line)
             except KeyboardInterrupt:
                 process.wait()  # the terminal has interrupted it too, and an engine ends in its own time
                 raise

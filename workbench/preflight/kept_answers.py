@@ -71,6 +71,6 @@ class Kept:
         unfinished = file.with_suffix(f".{os.getpid()}.new")
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            unfinished.touch(mode=0o600)
             unfinished.write_text(json.dumps(document), encoding="utf-8")
-            unfinished.chmod(0o600)
             unfinished.replace(file)

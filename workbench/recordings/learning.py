@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ from physical_ai.catalog.azure_native import mappings
 from workbench.recordings.comparing import ABSENT, TOLERATED, Difference
 from workbench.recordings.reading import Recording
 
+ACCESS = re.compile(r"access|network|auth|firewall|acls?\b|iprules|identit|rbac|role|permission|tls|encrypt|polic",
+                    re.IGNORECASE)  # fmt: skip
+"""Paths of what protects a resource: whoever made the recording does not decide which changes of them are ignored."""
 REASON = "Azure fills it in"
 Rows = Mapping[Path, Sequence[Mapping[str, Any]]]
 
@@ -27,7 +31,9 @@ def new_rows(found: Sequence[Difference], recording: Recording) -> Rows:
     source = f"recording of {recording.stack}, {digest}"
     date = recording.recorded_at[:10]
     known = {(each.about, each.subject, each.path, str(each.seen)) for each in seen_rows.seen_facts()}
-    fills = [each for each in found if each.home == TOLERATED and each.believed == ABSENT]
+    fills = [
+        each for each in found if each.home == TOLERATED and each.believed == ABSENT and not ACCESS.search(each.path)
+    ]
     own = [
         {**each.document(), "source": source, "how": "seen", "date": date}
         for each in found
@@ -60,7 +66,9 @@ def written(rows: Rows) -> list[str]:
         text = file.read_text(encoding="utf-8")
         body = text.removesuffix("[]\n")
         dated = yaml.safe_dump([_dated(each) for each in added], sort_keys=False, allow_unicode=True, width=1000)
-        file.write_text(f"{body.rstrip()}\n\n{dated}", encoding="utf-8")
+        unfinished = file.with_name(f".{file.name}.{os.getpid()}.new")
+        unfinished.write_text(f"{body.rstrip()}\n\n{dated}", encoding="utf-8")
+        unfinished.replace(file)
         lines.append(f"{len(added)} rows of {file.name}")
     return lines
 

@@ -15,6 +15,7 @@ from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli import azure_login, first_contact
 from workbench.cli.commands import check as check_command
+from workbench.cli.commands import first as first_command
 from workbench.cli.first_contact import Figures, Folder
 from workbench.first_contact.judging import Answer
 from workbench.first_contact.stages import stages
@@ -161,6 +162,27 @@ def test_nobody_is_asked_without_a_terminal(commands: Commands) -> None:
     assert code == 2
     assert "--yes" in err
     assert list(states()) == NAMES[:5]
+
+
+def test_a_no_stops_and_is_no_success(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_command, "_confirmed", lambda question: False)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]  # a text
+    code, _, err = call("first", STACK)
+    assert code == 1
+    assert "answered with no" in err
+    assert list(states()) == NAMES[:5]
+
+
+def test_nobody_else_reads_its_files_and_no_terminal_obeys_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Folder(tmp_path / "first")
+    file = folder.evidence(1, "login")
+    with folder.held():
+        folder.keep("kubeconfig", "x")
+        assert first_contact.run(["printf", "\\033[2J::error::x\\n"], file).code == 0
+    assert capsys.readouterr().out == "\\x1b[2J::error::x\n"
+    assert [each.stat().st_mode & 0o777 for each in (folder.path, folder.path / "kubeconfig", file)] == [
+        0o700, 0o600, 0o600]  # fmt: skip
 
 
 @pytest.mark.parametrize(

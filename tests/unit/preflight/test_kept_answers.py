@@ -44,6 +44,20 @@ def test_an_answer_is_asked_once_and_used_by_the_next_command(tmp_path: Path) ->
     assert (len(azure.asked), second.oldest) == (1, START)
 
 
+def test_nobody_else_can_read_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[int] = []
+    replace = Path.replace
+
+    def replaced(file: Path, target: Path) -> Path:
+        modes.append(file.stat().st_mode & 0o777)
+        return replace(file, target)
+
+    monkeypatch.setattr(Path, "chmod", None)
+    monkeypatch.setattr(Path, "replace", replaced)
+    kept(Azure(), tmp_path)(SIZES, {})
+    assert modes == [0o600]
+
+
 @pytest.mark.parametrize(("after", "fresh"), [(25.0, False), (-1.0, False), (1.0, True)])
 def test_an_answer_that_is_old_of_the_future_or_not_wanted_is_asked_anew(
     tmp_path: Path, after: float, fresh: bool

@@ -15,7 +15,7 @@ from physical_ai.catalog import seen, tolerated
 from simulator.azure.nodes import capacity
 from tests.support.recorded_cluster import AT, STACK
 from workbench.cli.main import run
-from workbench.recordings.comparing import ABSENT, Difference, differences
+from workbench.recordings.comparing import ABSENT, TOLERATED, Difference, differences
 from workbench.recordings.form import Entry
 from workbench.recordings.learning import new_rows, tolerated_row, written
 from workbench.recordings.making import head, made
@@ -57,7 +57,7 @@ def entries() -> list[Entry]:
     gateway = {"id": GATEWAY, "etag": "a", "sku": {"name": "Standard"}, "properties": {"idleTimeoutInMinutes": 4}}
     definition = {"metadata": {"name": "clusterpolicies.nvidia.com"}, "spec": {"versions": [{"name": "v1"}]}}
     return copy.deepcopy([
-        head(STACK, AT, "t", simulated=True),
+        head(STACK, AT, "t", simulated=False),
         {"kind": "discovery", "path": "/version", "answer": {"major": "1", "minor": "36"}},
         {"kind": "list", "path": "/api/v1/nodes", "items": [node(0, "0"), node(1)]},
         {"kind": "list", "path": "/apis/apps/v1/deployments", "items": [workload("gpu-operator", "nvcr.io/o:1")]},
@@ -248,6 +248,33 @@ def tolerated_size() -> Any:
     from physical_ai import catalog
 
     return catalog.vm_size(SIZE)
+
+
+def test_what_protects_a_resource_is_never_tolerated_by_a_recording(catalogue: Path) -> None:
+    cluster = "Microsoft.ContainerService/managedClusters aks"
+    paths = (
+        "properties.publicNetworkAccess",
+        "properties.apiServerAccessProfile.authorizedIPRanges",
+        "properties.fqdn",
+    )
+    found = [Difference("azure", cluster, each, ABSENT, "x", TOLERATED) for each in paths]
+    rows = new_rows(found, recording())
+    assert len(rows[seen.FILE]) == 3
+    assert not [each for each in rows[tolerated.FILE] if "ccess" in each["path"]]
+    before = (catalogue / "seen.yaml").stat().st_ino
+    written(rows)
+    assert (catalogue / "seen.yaml").stat().st_ino != before
+    assert sorted(each.name for each in catalogue.iterdir()) == ["seen.yaml", "tolerated_differences.yaml"]
+
+
+def test_facts_are_not_written_from_a_simulated_recording(
+    tmp_path: Path, catalogue: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "it.gz"
+    given = recording().entries
+    write([{**given[0], "simulated": True}, *given[1:]], file)
+    assert run(["compare", str(file), "--against", str(file), "--write"]) == 2
+    assert "of a simulated cluster" in capsys.readouterr().err
 
 
 def test_a_path_below_an_input_is_the_path_of_the_input() -> None:

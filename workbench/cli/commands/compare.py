@@ -39,6 +39,8 @@ def compare(file: Seen, against: Against = None, write: Write = False, json: Jso
     from workbench.recordings.learning import new_rows, written
 
     seen = opened(file, DEFAULT_STACK).recording
+    if write and seen.simulated:
+        raise typer.BadParameter(f"{file} is of a simulated cluster, and no fact about Azure", param_hint="--write")
     believed = _believed(seen, against)
     found = differences(seen, believed)
     known = {(each.about, each.subject, each.path): each.date for each in seen_facts()}

@@ -85,6 +85,9 @@ def first(  # noqa: PLR0917 - each is an option
         err.print(f"another physai first is at work on {stack}; wait for it, or end it", style="red", markup=False)
         raise typer.Exit(FAILED) from None
     print_end(progress, subject, following(progress, every))
+    if ending == "declined":
+        err.print("answered with no: nothing of this stage was run", style="yellow")
+        raise typer.Exit(FAILED)
     if ending == "failed":
         raise typer.Exit(FINDINGS)
 
@@ -138,7 +141,7 @@ def _run_stage(
     progress: Progress, stage: FirstStage, number: int, subject: Subject, folder: Folder, *, yes: bool
 ) -> Progress:
     """The progress with one more result, saved before the stage and after it."""
-    from workbench.cli.first_contact import digest, run
+    from workbench.cli.first_contact import KUBECONFIG, digest, run
     from workbench.cli.requested_stack import read_stack
     from workbench.first_contact.judging import Result, judge
     from workbench.first_contact.progress import begun, ended
@@ -157,7 +160,7 @@ def _run_stage(
         files.append(folder.evidence(number, stage.name))
         answers.append(run(each, files[-1]))
         if stage.keeps and answers[-1].code == 0:
-            Path(subject.kubeconfig).write_text(answers[-1].output, encoding="utf-8")
+            folder.keep(KUBECONFIG, answers[-1].output)
     result = judge(stage, subject, answers)
     if result.status == "passed" and stage.asks and not subject.simulated and not yes and not _confirmed(stage.asks):
         result = Result("failed", (f"answered with no: {stage.asks}",))
