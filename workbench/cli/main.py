@@ -46,7 +46,7 @@ from workbench.cli.commands import (
 )
 from workbench.cli.commands import run as run_workflows
 from workbench.cli.console import discard_output, err, out, print_json
-from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
+from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD, UNWRITABLE
 from workbench.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
 from workbench.cli.recorded import fault_in_recording, forget
 
@@ -129,10 +129,6 @@ for name, group in {
     "fault": telemetry.fault_app,
 }.items():
     app.add_typer(group, **listing(name))
-
-
-UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
-"""Errors of a disk that is full, or of a folder in which the user may not write."""
 
 
 def collect_garbage_rarely() -> None:

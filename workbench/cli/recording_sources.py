@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,7 @@ def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
     from workbench.recordings.making import head
 
     target = cluster_of(wanted.stack, wanted.kubeconfig, wanted.loaded.settings, wanted.context)
+    until = time.monotonic() + wanted.limits.seconds
     target.get("/version", {})
     now = datetime.datetime.now(datetime.UTC)
     at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -57,11 +59,11 @@ def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
     if wanted.kubeconfig is None:
         yield from _of_simulation(wanted.stack)
     elif wanted.azure:
-        yield from _of_azure(wanted, say)
+        yield from _of_azure(wanted, until, say)
     else:
         yield {"kind": "unread", "what": "Azure's resources", "reason": "--azure was not given"}
-    yield from _of_prometheus(wanted, now.timestamp(), say)
-    yield from cluster_entries(Bounded(target.get, wanted.limits), say)
+    yield from _of_prometheus(wanted, now.timestamp(), until, say)
+    yield from cluster_entries(Bounded(target.get, wanted.limits, until=until), say)
 
 
 def _program() -> str:
@@ -101,7 +103,7 @@ def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
         yield {"kind": "azure", "id": each.id, **own, "body": {**body, "type": own["type"]}}
 
 
-def _of_azure(wanted: Wanted, say: Say) -> Iterator[Entry]:
+def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:
     from physical_ai.settings.facts.naming import Names
     from workbench.cli.azure_login import subscription_of_login
     from workbench.preflight import Unanswered
@@ -114,10 +116,10 @@ def _of_azure(wanted: Wanted, say: Say) -> Iterator[Entry]:
         yield {"kind": "unread", "what": "Azure's resources", "reason": str(problem)}
         return
     group = f"/subscriptions/{subscription}/resourceGroups/{Names(wanted.loaded.settings.stack).resource_group}"
-    yield from azure_entries(get, group, wanted.limits, say)
+    yield from azure_entries(get, group, wanted.limits, say, until)
 
 
-def _of_prometheus(wanted: Wanted, now: float, say: Say) -> Iterator[Entry]:
+def _of_prometheus(wanted: Wanted, now: float, until: float, say: Say) -> Iterator[Entry]:
     """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and series of the
     last minutes.
     """
@@ -134,6 +136,9 @@ def _of_prometheus(wanted: Wanted, now: float, say: Say) -> Iterator[Entry]:
     asked = {**signal_queries(), **{f"{span} {key}": text for span in SPANS for key, text in queries(span).items()}}
     for number, text in enumerate(dict.fromkeys(asked.values())):
         say(f"Prometheus: {number + 1} of {len(asked) + len(SERIES)} queries")
+        if time.monotonic() > until:
+            yield _out_of_time("alerts, further usage and metrics", wanted)
+            return
         try:
             samples = ask(address, {"": text})[""]
         except PrometheusFailed as problem:
@@ -149,9 +154,16 @@ def _of_prometheus(wanted: Wanted, now: float, say: Say) -> Iterator[Entry]:
         yield {"kind": "alerts", "alerts": [dict(each) for each in listed_alerts(address)]}
         for name, text in SERIES.items():
             say(f"Prometheus: {name} of the last hour")
+            if time.monotonic() > until:
+                yield _out_of_time("further series of the last hour", wanted)
+                return
             yield _series(ask_range(address, text, now - HOUR, now, STEP), text)
     except PrometheusFailed as problem:
         yield {"kind": "unread", "what": "series of the last hour", "reason": str(problem).splitlines()[0]}
+
+
+def _out_of_time(what: str, wanted: Wanted) -> Entry:
+    return {"kind": "unread", "what": what, "reason": f"not read any more: {wanted.limits.seconds:g} s are over"}
 
 
 def _series(found: list[Any], query: str) -> Entry:

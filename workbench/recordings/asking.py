@@ -21,9 +21,11 @@ Say = Callable[[str], None]
 class Bounded:
     """Reader that counts requests and bytes, and ends when a limit is reached."""
 
-    def __init__(self, get: Get, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, get: Get, limits: Limits, clock: Callable[[], float] = time.monotonic, until: float | None = None
+    ) -> None:
         self._get, self._limits, self._clock = get, limits, clock
-        self._until = clock() + limits.seconds
+        self._until = clock() + limits.seconds if until is None else until
         self.requests, self.bytes = 0, 0
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,13 +35,15 @@ MOST_PAGES = 50
 class _Reader:
     """Sender of requests to ARM within the limits."""
 
-    def __init__(self, get: Get, limits: Limits) -> None:
-        self._get, self._limits = get, limits
+    def __init__(self, get: Get, limits: Limits, until: float) -> None:
+        self._get, self._limits, self._until = get, limits, until
         self.requests, self.bytes = 0, 0
 
     def __call__(self, path: str, version: str) -> Any:
         if self.requests >= self._limits.requests or self.bytes >= self._limits.mebibytes << 20:
             raise Unanswered(f"{path}: not read any more: {self.requests} requests, {self.bytes >> 20} MiB")
+        if time.monotonic() > self._until:
+            raise Unanswered(f"{path}: not read any more: {self._limits.seconds:g} s are over")
         self.requests += 1
         answer = self._get(path, {} if "api-version=" in path else {"api-version": version})
         self.bytes += size_of(answer)
@@ -61,13 +65,14 @@ class _Reader:
         raise Unanswered(f"{path}: the list does not end")
 
 
-def azure_entries(get: Get, group: str, limits: Limits, say: Say) -> Iterator[Entry]:
+def azure_entries(get: Get, group: str, limits: Limits, say: Say, until: float = math.inf) -> Iterator[Entry]:
     """Bodies of a resource group's resources, and of their child resources.
 
     Args:
         group: ARM id of the resource group.
+        until: Time of the monotonic clock after which nothing more is read.
     """
-    read = _Reader(get, limits)
+    read = _Reader(get, limits, until)
     try:
         yield _entry(group, "Microsoft.Resources/resourceGroups", RESOURCES_VERSION, read(group, RESOURCES_VERSION))
         rows = sorted(read.rows(f"{group}/resources", RESOURCES_VERSION), key=lambda each: str(each.get("id")).lower())

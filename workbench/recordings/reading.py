@@ -99,6 +99,15 @@ def read(file: Path) -> Recording:
     return made
 
 
+def is_recording(file: Path) -> bool:
+    """True for a file that begins as a recording does, of any version."""
+    try:
+        first = next(_lines(file), b"")
+        return f'"{NAME}"'.encode() in first
+    except (BadRecording, OSError, EOFError, zlib.error):
+        return False
+
+
 def _entries(file: Path) -> Iterator[Entry]:
     status = file.stat()
     if not stat.S_ISREG(status.st_mode):

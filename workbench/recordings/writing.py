@@ -12,6 +12,18 @@ from pathlib import Path
 
 from workbench.recordings.form import END, Entry
 
+ROOM = 1 << 16
+"""Bytes that have to fit on the disk before a cluster is read."""
+
+
+def check_writable(file: Path) -> None:
+    """Raises OSError if a file cannot be written; nothing is left behind."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{file.name}.", dir=file.parent) as tried:
+            tried.write(bytes(ROOM))
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(file)) from None
+
 
 def write(entries: Iterable[Entry], file: Path) -> int:
     """Writes the entries, and an end with their checksum; returns the file's size in bytes.

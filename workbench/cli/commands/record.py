@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from workbench.cli.console import err, out, print_json
-from workbench.cli.exit_codes import FAILED
+from workbench.cli.exit_codes import FAILED, UNWRITABLE
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 
+Written = TypeVar("Written")
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write, such as it.physai.gz.")
 ]
@@ -19,6 +21,7 @@ Azure = Annotated[
 ]
 Minutes = Annotated[float, typer.Option("--minutes", min=0.1, help="The most that reading may take.")]
 Requests = Annotated[int, typer.Option("--requests", min=1, help="The most requests to the API server, and to Azure.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite FILE even if it is no recording.")]
 Size = Annotated[int, typer.Option("--size", min=1, metavar="MIB", help="The most that is read of each, in MiB.")]
 
 Logs = Annotated[
@@ -40,6 +43,7 @@ def record(  # noqa: PLR0917 - each is an option
     file: Files = None,
     set_: Assignments = None,
     json: Json = False,
+    force: Force = False,
 ) -> None:
     """Record a cluster and its subscription in one file, for somebody who has no access: objects, events,
     metrics, bodies of Azure's resources, and with --logs the logs of containers that failed.
@@ -53,12 +57,19 @@ def record(  # noqa: PLR0917 - each is an option
     from workbench.cli.requested_stack import read_stack
     from workbench.recordings.making import made
     from workbench.recordings.questions import Limits
-    from workbench.recordings.writing import write
+    from workbench.recordings.reading import is_recording
+    from workbench.recordings.writing import check_writable, write
 
     if azure and kubeconfig is None:
         raise typer.BadParameter("the simulated one is always read", param_hint="--azure")
     if not output.parent.is_dir():
         raise typer.BadParameter(f"{output.parent} is no folder; name a file in one that exists", param_hint="--output")
+    if output.exists() and not force and not is_recording(output):
+        raise typer.BadParameter(
+            f"{output} exists and is no recording; name another file, or overwrite it with --force",
+            param_hint="--output",
+        )
+    _try(lambda: check_writable(output), output)
     limits = Limits(minutes * 60, requests, size, logs)
     wanted = Wanted(read_stack(stack, file, set_).loaded, kubeconfig, context, prometheus, azure, limits)
     try:
@@ -67,16 +78,23 @@ def record(  # noqa: PLR0917 - each is an option
     except (Missing, Unreachable, Unusable) as problem:
         err.print(f"{kubeconfig or stack} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
-    try:
-        written = write(found, output)
-    except OSError as problem:
-        raise typer.BadParameter(f"{output}: {problem.strerror}", param_hint="--output") from None
+    written = _try(lambda: write(found, output), output)
     summary = found[1]
     if json:
         own = {key: value for key, value in summary.items() if key != "kind"}
         print_json({"stack": stack, "file": str(output), "bytes": written, **own})
         return
     _print(output, written, summary)
+
+
+def _try(writes: Callable[[], Written], output: Path) -> Written:
+    """Result of a function that writes the file. A full disk or a folder of somebody else is no fault of the input."""
+    try:
+        return writes()
+    except OSError as problem:
+        if problem.errno in UNWRITABLE:
+            raise OSError(problem.errno, problem.strerror, str(output)) from None
+        raise typer.BadParameter(f"{output}: {problem.strerror}", param_hint="--output") from None
 
 
 def _print(output: Path, written: int, summary: dict[str, Any]) -> None:
