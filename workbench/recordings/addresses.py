@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
-V6 = re.compile(r"(?<![\w:.])((?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F]{1,4}|(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+"
-                r"|(?:[0-9a-fA-F]{1,4}:){1,7}:)(?:/(\d{1,3}))?(?![\w:])")  # fmt: skip
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
 """Addresses that are the same everywhere: Azure's own, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))

@@ -9,7 +9,7 @@ from typing import Any
 from physical_ai.kubernetes.objects import at, name, namespace
 from workbench.recordings.credentials import Remover
 from workbench.recordings.form import HEAD, NAME, VERSION, Entry
-from workbench.recordings.names import KINDS, Replacer
+from workbench.recordings.names import KINDS, Replacer, numbered
 
 OWN = ("kind", "path", "query", "format", "version", "program", "recordedAt", "simulated", "stack")
 """Fields of an entry that are this program's, and are left as they are."""
@@ -28,6 +28,7 @@ def made(entries: Iterable[Entry]) -> list[Entry]:
     replacer = Replacer(clean)
     found = [{key: value if key in OWN else replacer(value) for key, value in each.items()} for each in clean]
     found = [_sorted(each) for each in found]
+    _number(found)
     return [found[0], summary(found, remover, replacer), *found[1:]]
 
 
@@ -35,6 +36,18 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
     if entry["kind"] == "list" and entry["path"].endswith("/configmaps"):
         return {**entry, "items": [remover.config_map(each) for each in entry["items"]]}
     return {key: value if key in OWN else remover(value) for key, value in entry.items()}
+
+
+def _number(entries: Sequence[Entry]) -> None:
+    """Numbers objects of a list that have the same name after the replacement of names."""
+    taken: dict[tuple[str, str], set[str]] = {}
+    for entry in entries:
+        for each in entry["items"] if entry["kind"] == "list" else ():
+            if "name" not in at(each, "metadata", {}):
+                continue
+            own = taken.setdefault((entry["path"], namespace(each)), set())
+            each["metadata"]["name"] = numbered(name(each), own)
+            own.add(each["metadata"]["name"])
 
 
 def _sorted(entry: Entry) -> Entry:

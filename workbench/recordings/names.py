@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain, count
 from typing import Any, cast
 
 from physical_ai.kubernetes.objects import at
-from workbench.recordings import addresses
+from workbench.recordings import addresses, interfaces
 from workbench.recordings.form import Entry
+from workbench.recordings.interfaces import Interfaces
 
-GUID = re.compile(r"(?<![0-9a-fA-F-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9a-fA-F-])")
+GUID = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9a-fA-F])")
 KEPT_GUID = re.compile(r"^0{8}-0000-[04]000-[08]000-[0-9a-fA-F]{12}$")
 """Placeholders, and replacements: they name nobody."""
-MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+MAIL = re.compile(r"(?<![\w.+#-])[\w.+#-]{1,128}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 AKS_NODE = re.compile(r"^(aks-[a-z0-9]+-)(\d{8})(-vmss[0-9a-z]{6})$")
 AKS_HASH = re.compile(r"(?<=-)(\d{8})(?=-vmss)")
 WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
 URL_HOST = re.compile(r"(?<=://)(?:[^/\s@]*@)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
-ROLE = re.compile(r"(?<=/roleDefinitions/)" + GUID.pattern.removeprefix(r"(?<![0-9a-fA-F-])"), re.IGNORECASE)
+ROLE = re.compile(r"(?<=/roleDefinitions/)" + GUID.pattern.removeprefix(r"(?<![0-9a-fA-F])"), re.IGNORECASE)
 OF_AZURE = (".azmk8s.io", ".azure.net", ".azure.com", ".windows.net", ".azurecr.io", ".azure-api.net", ".cloudapp.net",
-            ".azurewebsites.net")  # fmt: skip
+            ".azurewebsites.net", ".onmicrosoft.com")  # fmt: skip
+AZURE_HOST = re.compile(
+    r"(?<![\w.-])(?:[A-Za-z0-9-]{1,63}\.){1,8}(?:azmk8s\.io|azurecr\.io|onmicrosoft\.com|azurewebsites\.net|windows\.net"
+    r"|azure\.com|azure-api\.net|cloudapp\.net)(?![\w-]|\.\w)", re.IGNORECASE)  # fmt: skip
+"""Hosts of resources, wherever they are named."""
+_SHARED = frozenset({
+    "privatelink", "blob", "file", "queue", "table", "dfs", "core", "vault", "database", "postgres", "portal", "dev",
+    "graph", "login", "management", "monitor", "redis", "redisenterprise", "www",
+})  # fmt: skip
+"""First labels of hosts and zones of Azure that everybody names."""
 PUBLIC_HOSTS = ("kubernetes.io", "k8s.io", "nvidia.com", "nvcr.io", "ghcr.io", "quay.io", "docker.io", "microsoft.com",
                 "github.com", "githubusercontent.com", "pulumi.com", "cluster.local", "example.com", "letsencrypt.org",
                 "prometheus.io", "grafana.com", "run.ai", "amd.com", "management.azure.com", "microsoftonline.com",
@@ -39,6 +50,8 @@ _USER_KEY = re.compile(r"(^|[./_-])(user|username|user[-_]?name|owner|author|cre
 _HOST_KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
                        r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
 _NO_USER = ("system:", "aks", "true", "false", "root", "default", "physical-ai", "admin", "clusterAdmin", "helm")
+_MOST_PARTS = 64
+"""Parts of a word, with the marks between them, that are held against one name."""
 _KEY = "\0"
 """Placeholder for the key of a key."""
 _PLATFORM = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
@@ -58,7 +71,8 @@ class Replacer:
         for entry in entries:
             found.collect(entry)
         self._addresses = addresses.Addresses(found.addresses)
-        self.counts["addresses"] = self._addresses.replaced
+        self._interfaces = Interfaces(found.interfaces)
+        self.counts["addresses"] = self._addresses.replaced + self._interfaces.replaced
         self._fill(self._guids, found.guids, found.texts, "00000000-0000-4000-8000-{:012d}", "ids")
         self._fill(self._mails, found.mails, found.texts, "user-{:04d}@example.com", "mail")
         self._fill(self._hashes, found.hashes, found.texts, "1000{:04d}", "nodes")
@@ -68,6 +82,8 @@ class Replacer:
         self._fill(self._words, found.names, found.texts, "name{:04d}", "names")
         for host in found.hosts:
             self._fill(self._words, {host: None}, found.texts, f"h{{:04d}}{_suffix(host)}", "hosts")
+        for each, given in list(self._words.items()):
+            self._words.setdefault(each.lower(), given)
         self._firsts = {each.split("-")[0].split(".")[0] for each in self._words}
         self._memo: dict[str, str] = {}
 
@@ -93,7 +109,10 @@ class Replacer:
         if isinstance(value, list):
             return [self(each) for each in cast("list[Any]", value)]
         if isinstance(value, dict):
-            return {self.text(key): self(each) for key, each in cast("dict[str, Any]", value).items()}
+            found: dict[str, Any] = {}
+            for key, each in cast("dict[str, Any]", value).items():
+                found[numbered(self.text(key), found)] = self(each)
+            return found
         return value
 
     def text(self, value: str) -> str:
@@ -108,23 +127,24 @@ class Replacer:
         text = AKS_HASH.sub(lambda each: self._hashes.get(each[0], each[0]), text)
         if self._words:
             text = WORD.sub(self._word, text)
-        return (
-            addresses.V6.sub("2001:db8::1", self._addresses.text(text)) if _has_v6(text) else self._addresses.text(text)
-        )
+        return self._interfaces.text(self._addresses.text(text))
+
+    def _given(self, word: str) -> str | None:
+        return self._words.get(word) or self._words.get(word.lower())
 
     def _word(self, found: re.Match[str]) -> str:
         word = found[0]
-        if (given := self._words.get(word)) is not None:
+        if (given := self._given(word)) is not None:
             return given
         parts = re.split(r"([-.])", word)
-        if self._firsts.isdisjoint(parts[::2]):
+        if self._firsts.isdisjoint({*parts[::2], *(each.lower() for each in parts[::2])}):
             return word
         out: list[str] = []
         at_ = 0
         while at_ < len(parts):
-            if parts[at_] in self._firsts:
-                for end in range(len(parts), at_, -2):
-                    given = self._words.get("".join(parts[at_:end]))
+            if parts[at_] in self._firsts or parts[at_].lower() in self._firsts:
+                for end in range(min(len(parts), at_ + _MOST_PARTS), at_, -2):
+                    given = self._given("".join(parts[at_:end]))
                     if given is not None:
                         out.append(given)
                         at_ = end
@@ -141,10 +161,9 @@ class Replacer:
         return "".join(out)
 
 
-def _has_v6(text: str) -> bool:
-    return text.count(":") >= 2 and any(
-        "::" in each[0] or each[0].count(":") == 7 for each in addresses.V6.finditer(text)
-    )
+def numbered(name: str, taken: Container[str]) -> str:
+    """The name, or the name with the first number with which it is not taken."""
+    return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
 def _suffix(host: str) -> str:
@@ -167,6 +186,8 @@ class _Found:
         self.platform: set[str] = set()
         """Parts of the names of namespaces and workloads, and all keys: a user of such a name is not told from them."""
         self.addresses: set[tuple[str, int]] = set()
+        self.interfaces: list[str] = []
+        """Texts in which an IPv6 or MAC address may be."""
         self._seen: set[str] = set()
 
     def collect(self, entry: Entry) -> None:
@@ -216,7 +237,15 @@ class _Found:
         if not is_address and not known and not inside and not host[-1].isdigit():
             self.hosts[host] = None
 
+    def _text_hosts(self, text: str) -> None:
+        for each in URL_HOST.findall(text):
+            self._host(each)
+        for each in AZURE_HOST.findall(text):
+            if each.split(".")[0].lower() not in _SHARED:
+                self._host(each)
+
     def _text(self, text: str) -> None:
+        self._text_hosts(text)
         for each in GUID.findall(ROLE.sub("", text)):
             if not KEPT_GUID.match(each):
                 self.guids[each.lower()] = None
@@ -225,10 +254,10 @@ class _Found:
                 self.mails[each] = None
         for each in AKS_HASH.findall(text):
             self.hashes[each] = None
-        for each in URL_HOST.findall(text):
-            self._host(each)
         for each in _UNIQUE.findall(text):
             self.names[each] = None
+        if interfaces.may_have(text):
+            self.interfaces.append(text)
         for found in addresses.V4.finditer(text):
             if (key := addresses.parsed(found)) is not None:
                 self.addresses.add(key)

@@ -61,7 +61,9 @@ def keeps_annotation(key: str) -> bool:
     return bool(_ANNOTATIONS.match(key)) and not _NO_ANNOTATIONS.search(key) and not is_telling(key)
 
 
-_VARIABLES = re.compile(r"^(?:NVIDIA_|NCCL_|GPU_\w{1,64}_DIGEST$|RUNTIME_CONFIG_SOURCE$)")
+_VARIABLES = re.compile(
+    r"^(?:NVIDIA_|NCCL_|GPU_\w{1,64}_DIGEST$|RUNTIME_CONFIG_SOURCE$|(?:MIG|DEVICE_LIST|DEVICE_ID)_STRATEGY$|KERNEL_MODULE_TYPE$)"
+)
 _PLAIN = re.compile(r"^(?:-?[0-9]{1,5}(?:\.[0-9]{1,3})?|true|false|yes|no|on|off)$", re.IGNORECASE)
 
 

@@ -8,9 +8,11 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
+from errno import EIO
 from pathlib import Path
 
 from workbench.recordings.form import END, Entry
+from workbench.recordings.reading import BadRecording, read
 
 ROOM = 1 << 16
 """Bytes that have to fit on the disk before a cluster is read."""
@@ -40,11 +42,19 @@ def write(entries: Iterable[Entry], file: Path) -> int:
                 packed.write(line)
                 lines += 1
             packed.write(_line({"kind": END, "lines": lines, "sha256": digest.hexdigest()}))
+        _read_back(Path(made))
         Path(made).replace(file)
     except BaseException:
         Path(made).unlink(missing_ok=True)
         raise
     return file.stat().st_size
+
+
+def _read_back(file: Path) -> None:
+    try:
+        read(file)
+    except BadRecording as problem:
+        raise OSError(EIO, f"the recording was not written, since it could not be read back: {problem}") from None
 
 
 def _line(entry: Entry) -> bytes:

@@ -1,0 +1,84 @@
+"""Replacement of IPv6 and MAC addresses, of ids and hosts in any text, and names that would meet."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from workbench.recordings.interfaces import Interfaces
+from workbench.recordings.making import head, made
+
+GUID = "a1b2c3d4-1111-2222-3333-444455556666"
+
+
+def replaced(text: str) -> str:
+    return Interfaces([text]).text(text)
+
+
+def recorded(path: str, *items: Any) -> Any:
+    """Objects of a list after a recording."""
+    entry = {"kind": "list", "path": path, "items": list(items)}
+    return made([head("s", "2026-01-01T00:00:00Z", "p", simulated=False), entry])[2]["items"]
+
+
+def test_two_addresses_stay_two() -> None:
+    assert replaced("2603::5 2603::6 2603::5") == "2001:db8::1 2001:db8::2 2001:db8::1"
+    assert replaced("[2603:1030:0008:0001:0:0:0:5]:80") == "[2001:db8::1]:80"
+    assert replaced("2603:1030:8::/48") == "2001:db8:1::/48"
+
+
+@pytest.mark.parametrize(
+    "text", ["at 12:34:56 std::abort()", "face:1234:ab x::y", "listen on [::]:80 and ::1", "2001:db8::7"]
+)
+def test_what_is_no_address_of_somebody_is_kept(text: str) -> None:
+    assert replaced(text) == text
+
+
+def test_a_network_card_is_one_everywhere() -> None:
+    assert replaced("00:0d:3a:12:34:56, 00-0D-3A-12-34-56") == "02:00:00:00:00:01, 02-00-00-00-00-01"
+    assert replaced(replaced("00:0d:3a:12:34:56")) == replaced("00:0d:3a:12:34:56")
+
+
+def test_names_and_keys_that_would_meet_are_numbered() -> None:
+    found = recorded("/apis/x/v1/things", {"metadata": {"name": "a"}, "spec": {"2603::5": "a", "2001:db8::1": "b"}})
+    assert len(found[0]["spec"]) == 2
+    twice = recorded("/apis/x/v1/things", {"metadata": {"name": "a"}}, {"metadata": {"name": "a"}})
+    assert sorted(each["metadata"]["name"] for each in twice) == ["a", "a-2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        (f"pvc-{GUID}", GUID),
+        (f"{GUID}-rg", GUID),
+        ("contoso-pg.postgres.database.azure.com", "contoso"),
+        ("image contosoacr.azurecr.io/a:1", "contoso"),
+        ("fabrikam.onmicrosoft.com", "fabrikam"),
+        ("alice_contoso.com#EXT#@fabrikam.onmicrosoft.com", "alice"),
+    ],
+)
+def test_ids_and_hosts_are_replaced_in_any_text(text: str, gone: str) -> None:
+    assert gone not in json.dumps(recorded("/api/v1/events", {"metadata": {"name": "a"}, "message": text}))
+
+
+def test_a_host_is_replaced_in_any_case() -> None:
+    given = {"metadata": {"name": "a"}, "spec": {"host": "Portal.Contoso.com", "x": "portal.contoso.com"}}
+    assert "contoso" not in json.dumps(recorded("/apis/x/v1/things", given)).lower()
+
+
+@pytest.mark.parametrize("unit", ["a", "-", "a.", "a@", "1", "a:", "://", "://a", "1.", "00:"])
+def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
+    def cost(size: int) -> float:
+        item = {"metadata": {"name": "a"}, "message": (unit * size)[:size]}
+        costs: list[float] = []
+        for _ in range(2):
+            start = time.process_time()
+            recorded("/api/v1/events", item)
+            costs.append(time.process_time() - start)
+        return min(costs)
+
+    # Sixteen times as long: a quadratic expression takes 256 times as much.
+    assert cost(1 << 20) < 64 * max(cost(1 << 16), 1e-3)
