@@ -29,8 +29,12 @@ ROLE = re.compile(r"(?<=/roleDefinitions/)" + GUID.pattern.removeprefix(r"(?<![0
 OF_AZURE = (".azmk8s.io", ".azure.net", ".azure.com", ".windows.net", ".azurecr.io", ".azure-api.net", ".cloudapp.net",
             ".azurewebsites.net", ".onmicrosoft.com")  # fmt: skip
 AZURE_HOST = re.compile(
-    r"(?<![\w.-])(?:[A-Za-z0-9-]{1,63}\.){1,8}(?:azmk8s\.io|azurecr\.io|onmicrosoft\.com|azurewebsites\.net|windows\.net"
-    r"|azure\.com|azure-api\.net|cloudapp\.net)(?![\w-]|\.\w)", re.IGNORECASE)  # fmt: skip
+    r"(?<![\w.-])(?:[A-Za-z0-9-]{1,63}\.){1,8}(?:azmk8s\.io|azurecr\.io|onmicrosoft\.com|azurewebsites\.net|azure-api\.net"
+    r"|(?:blob|file|queue|table|dfs)\.core\.windows\.net|(?:database|servicebus|redis\.cache)\.windows\.net"
+    r"|(?:vault|redis|redisenterprise\.cache)\.azure\.net|cloudapp\.net"
+    r"|(?:database|grafana|openai|documents|cloudapp|prometheus\.monitor)\.azure\.com)(?![\w-]|\.\w)",
+    re.IGNORECASE,
+)
 """Hosts of resources, wherever they are named."""
 _SHARED = frozenset({
     "privatelink", "blob", "file", "queue", "table", "dfs", "core", "vault", "database", "postgres", "portal", "dev",

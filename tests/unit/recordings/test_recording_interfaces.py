@@ -82,3 +82,12 @@ def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
 
     # Sixteen times as long: a quadratic expression takes 256 times as much.
     assert cost(1 << 20) < 64 * max(cost(1 << 16), 1e-3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["kubernetes.azure.com/cluster", "disk.csi.azure.com", "privatelink.blob.core.windows.net", "mcr.microsoft.com/x"],
+)
+def test_domains_that_every_cluster_names_are_kept(text: str) -> None:
+    [found] = recorded("/api/v1/events", {"metadata": {"name": "a", "labels": {text: "x"}}, "message": text})
+    assert (found["message"], list(found["metadata"]["labels"])) == (text, [text])
