@@ -25,6 +25,8 @@ FAR = {
     "components/kubernetes/fields.py",
     "components/monitoring/managed_grafana.py",
     "components/network/api_reach.py",
+    "physical_ai/planning/part_fields.py",
+    "physical_ai/planning/part_readings.py",
     "physical_ai/planning/release_upgrade.py",
 }
 """Modules of the core that are farther away: helpers of one component each, and a component inside another one."""
