@@ -10,8 +10,7 @@ try:
     from components.config import configured
     from components.platform.platform import Platform
     from physical_ai.settings import SettingsError
-except CatalogError as error:
-    # A module of an optional part that cannot be imported.
+except CatalogError as error:  # a module of an optional part cannot be imported
     raise pulumi.RunError(str(error)) from None
 
 try:
