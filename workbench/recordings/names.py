@@ -44,7 +44,7 @@ _SHARED = frozenset({
 PUBLIC_HOSTS = ("kubernetes.io", "k8s.io", "nvidia.com", "nvcr.io", "ghcr.io", "quay.io", "docker.io", "microsoft.com",
                 "github.com", "githubusercontent.com", "pulumi.com", "cluster.local", "example.com", "letsencrypt.org",
                 "prometheus.io", "grafana.com", "run.ai", "amd.com", "management.azure.com", "microsoftonline.com",
-                "helm.sh", "cert-manager.io", "python.org", "pypi.org", "invalid", "localhost")  # fmt: skip
+                "helm.sh", "cert-manager.io", "python.org", "invalid", "localhost")  # fmt: skip
 """Hosts that everybody's clusters name."""
 UNIQUE_TYPES = ("storageAccounts", "vaults", "registries", "flexibleServers", "redisEnterprise", "grafana", "accounts")
 """Types of Azure whose names are unique in the world, and in DNS."""
