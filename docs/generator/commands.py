@@ -15,7 +15,8 @@ _HEAD = """\
 
 Generated from the command line by `python -m docs.generator`; `physai COMMAND --help` prints the same. STACK is
 `<environment>-<region>`; the default is `dev-westus2`. With `--json`, stdout is one JSON document, and all other output
-goes to stderr.
+goes to stderr. `schemaVersion` in the document increases when a key is removed or changes its meaning; `env`, `schema`
+and `osmo values` print formats of others, without it.
 """
 _EXIT_CODES = """\
 | exit code | means |

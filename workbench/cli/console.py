@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,8 +101,19 @@ def print_figures(table: RenderableType, console: Console = out) -> None:
         console.width = width
 
 
-def print_json(document: Any) -> None:
-    """Prints a document as JSON on stdout, with keys in a stable order."""
+SCHEMA_VERSION = 1
+"""Version of the documents that commands print with --json. It increases when a key is removed or changes its meaning,
+not when a key is added.
+"""
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Prints a command's own document as JSON on stdout, with its `schemaVersion`, and keys in a stable order."""
+    print_foreign_json({"schemaVersion": SCHEMA_VERSION, **document})
+
+
+def print_foreign_json(document: Any) -> None:
+    """Prints JSON of a format that others define, such as Helm values or JSON Schema, on stdout."""
     print(inert_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str)))
 
 

@@ -103,7 +103,7 @@ def test_state_is_kept_apart_and_no_key_opens_it(calls: list[list[str]]) -> None
 
 
 def test_who_previews_can_change_nothing() -> None:
-    steps = {each["title"]: "\n".join(each["lines"]) for each in json.loads(bootstrap("--json"))}
+    steps = {each["title"]: "\n".join(each["lines"]) for each in json.loads(bootstrap("--json"))["steps"]}
     preview = steps["prod-preview: identity"]
     assert "Contributor" not in preview
     assert "assign_limited" not in preview
@@ -116,7 +116,7 @@ def test_who_previews_reads_the_keys_of_caches_by_a_role_of_its_own(calls: list[
         delivery = Delivery(subscription, "acme/platform", "westus2", environment)
         text = next(
             "\n".join(each["lines"])
-            for each in json.loads(bootstrap("--json"))
+            for each in json.loads(bootstrap("--json"))["steps"]
             if each["title"] == f"{environment}: create a role for previews"
         )
         words = shlex.split(text.replace("ROLE=", "ROLE= "))

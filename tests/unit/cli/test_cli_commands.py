@@ -81,16 +81,16 @@ def test_explain_shows_the_series_that_metrics_cost() -> None:
 
 def test_explain_shows_value_and_origin() -> None:
     code, out, _ = call("explain", "dev-westus2", "pools.h100gpu", "--json", "--set", "pools.h100gpu.scale.max=5")
-    rows = {row["path"]: row for row in json.loads(out)}
+    rows = {row["path"]: row for row in json.loads(out)["settings"]}
     assert code == 0
     assert rows["pools.h100gpu.scale.max"] == {"path": "pools.h100gpu.scale.max", "value": 5, "origin": "--set"}
     assert rows["pools.h100gpu.priority"]["origin"] == "stacks/layers/env/dev.yaml"
 
 
 def test_sizes_of_a_region_have_prices_and_leave_out_what_it_lacks() -> None:
-    rows = {row["name"]: row for row in json.loads(call("sizes", "--region", "westus2", "--json")[1])}
+    rows = {row["name"]: row for row in json.loads(call("sizes", "--region", "westus2", "--json")[1])["sizes"]}
     assert rows["Standard_NC40ads_H100_v5"]["usdPerHour"] == 6.98
-    every = {row["name"] for row in json.loads(call("sizes", "--json")[1])}
+    every = {row["name"] for row in json.loads(call("sizes", "--json")[1])["sizes"]}
     assert set(rows) < every
 
 
@@ -101,7 +101,7 @@ def test_an_unknown_region_is_answered_with_the_nearest() -> None:
 
 
 def test_regions_name_their_gpu_sizes() -> None:
-    rows = {row["name"]: row for row in json.loads(call("regions", "--json")[1])}
+    rows = {row["name"]: row for row in json.loads(call("regions", "--json")[1])["regions"]}
     assert "Standard_NC144ds_xl_RTXPRO6000BSE_v6" in rows["westus2"]["gpuSizes"]
 
 

@@ -63,7 +63,7 @@ def test_what_a_first_preview_knows_is_enough_to_judge() -> None:
 
 
 def test_the_rules_can_be_listed() -> None:
-    assert {each["id"] for each in json.loads(policy("--list", "--json")[1])} == {rule.id for rule in RULES}
+    assert {each["id"] for each in json.loads(policy("--list", "--json")[1])["rules"]} == {rule.id for rule in RULES}
     assert "spot-in-dev" in policy("--list")[1]
 
 

@@ -48,7 +48,7 @@ def test_the_document_has_stable_keys_and_nothing_beside_it(capsys: pytest.Captu
     assert run(["lint", BAD, GOOD, "--json"]) == 3
     captured = capsys.readouterr()
     reported = json.loads(captured.out)
-    assert sorted(reported) == ["context", "files", "pool"]
+    assert sorted(reported) == ["context", "files", "pool", "schemaVersion"]
     assert [file["kind"] for file in reported["files"]] == ["workflow", "workflow"]
     (finding,) = reported["files"][0]["findings"]
     assert sorted(finding) == ["column", "file", "fix", "line", "message", "reason", "rule", "severity", "source"]
@@ -136,7 +136,7 @@ def test_values_go_to_stdout_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_pool_that_is_added_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     size = "sku: Standard_NV36ads_A10_v5, driver: {source: grid}, scale: {min: 0, max: 1}"
     assert run(["osmo", "platforms", "--set", f"pools.a10gpu={{{size}, subnet: 10.40.3.0/26}}", "--json"]) == 0
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["cpu", "h100", "rtxpro", "a10"]
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)["platforms"]] == ["cpu", "h100", "rtxpro", "a10"]
 
 
 def test_the_page_on_rules_is_up_to_date_and_complete() -> None:

@@ -47,7 +47,7 @@ def bootstrap(
         raise typer.BadParameter(str(problem)) from None
     found = steps(delivered, {each.environment: _needs(each) for each in delivered})
     if json:
-        print_json([{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found])
+        print_json({"steps": [{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found]})
         return
     print(script(found), end="")
     err.print(f"{len(found)} steps, none executed. The script stops at the first failure and can run again")

@@ -29,7 +29,7 @@ def sizes(region: InRegion = None, json: Json = False) -> None:
         raise typer.BadParameter(text, param_hint="--region") from None
     rows = size_rows(region, listed)
     if json:
-        print_json(rows)
+        print_json({"sizes": rows})
     else:
         print_sizes(rows, prices=region is not None)
 
@@ -41,7 +41,7 @@ def regions(stack: ForStack = None, json: Json = False) -> None:
     if stack is None:
         rows = catalogue.region_rows()
         if json:
-            print_json(rows)
+            print_json({"regions": rows})
         else:
             catalogue.print_regions(rows)
         return

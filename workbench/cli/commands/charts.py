@@ -31,7 +31,7 @@ def charts(context: typer.Context, json: Json = False) -> None:
         {**_row(chart), "model": chart.version in modelled().get(chart.name, ())} for chart in pinned_charts().values()
     ]
     if json:
-        print_json(rows)
+        print_json({"charts": rows})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("chart", "version", "sha256", "known from", "cache", "model", "repository"):

@@ -34,7 +34,8 @@ def explain(
     print_warnings(loaded.warnings)
     rows = loaded.explain(path)
     if json:
-        print_json([{"path": row.path, "value": row.value, "origin": row.origin} for row in rows])
+        settings = [{"path": row.path, "value": row.value, "origin": row.origin} for row in rows]
+        print_json({"stack": stack, "settings": settings})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("setting", no_wrap=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from workbench.cli.console import err, out, print_json, print_warnings
+from workbench.cli.console import err, out, print_foreign_json, print_json, print_warnings
 from workbench.cli.groups import CommandGroup
 from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
@@ -36,7 +36,7 @@ def values(
 
     loaded = _loaded(stack, file, set_)
     if json:
-        print_json(chart_values(loaded.settings, loaded.served))
+        print_foreign_json(chart_values(loaded.settings, loaded.served))
         return
     text = as_yaml(loaded.settings, loaded.served)
     if output is None:
@@ -69,7 +69,7 @@ def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignment
         for item in facts_of(_settings(stack, file, set_))
     ]
     if json:
-        print_json(rows)
+        print_json({"platforms": rows})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("platform", "pool", "GPUs", "cpu", "memory", "storage", "default"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.cli.console import err, print_json
+from workbench.cli.console import err, print_foreign_json
 from workbench.cli.options import Json
 
 
@@ -15,7 +15,7 @@ def schema(json: Json = False) -> None:
     from physical_ai.settings.json_schema import layer_schema, schema_files, stack_schema
 
     if json:
-        print_json({"stack": stack_schema(), "layer": layer_schema()})
+        print_foreign_json({"stack": stack_schema(), "layer": layer_schema()})
         return
     for path, text in schema_files().items():
         file = STACKS / path

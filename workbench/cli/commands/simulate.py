@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from simulator.tools.install import VARIABLE, Origin
-from workbench.cli.console import err, out, print_json, print_text
+from workbench.cli.console import err, out, print_foreign_json, print_json, print_text
 from workbench.cli.exit_codes import FAILED, FINDINGS
 from workbench.cli.options import (
     DEFAULT_STACK,
@@ -267,7 +267,7 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
 
     variables = simulation_of(stack).environment(principal_named(as_))
     if json:
-        print_json(variables)
+        print_foreign_json(variables)
         return
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it

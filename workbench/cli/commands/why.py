@@ -70,7 +70,7 @@ def why(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.readiness.platform.read import RECORDS
     from physical_ai.readiness.workloads import UnknownSubject, explain
-    from workbench.cli.output.why import SCHEMA_VERSION, print_explanations
+    from workbench.cli.output.why import print_explanations
 
     given = _given(from_, stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
     stack = given.stack
@@ -88,7 +88,7 @@ def why(  # noqa: PLR0917 - each is an option
     needed = any(each.needs_action for each in causes)
     if json:
         print_json({
-            "schemaVersion": SCHEMA_VERSION, "stack": stack, "subject": title, "actionNeeded": needed,
+            "stack": stack, "subject": title, "actionNeeded": needed,
             "causes": [each.document() for each in causes], "unread": list(given.unread),
         })  # fmt: skip
     else:
@@ -122,7 +122,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     one, and a part of the cluster could not be read. Changes nothing.
     """
     from physical_ai.readiness.workloads import doctor as findings_of
-    from workbench.cli.output.why import SCHEMA_VERSION, print_findings
+    from workbench.cli.output.why import print_findings
 
     given = _given(from_, stack, (kubeconfig, context), file, set_, prometheus, azure=azure)
     stack = given.stack
@@ -130,7 +130,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     needed = any(each.first.needs_action for each in findings)
     if json:
         print_json({
-            "schemaVersion": SCHEMA_VERSION, "stack": stack, "actionNeeded": needed,
+            "stack": stack, "actionNeeded": needed,
             "findings": [each.document() for each in findings], "unread": list(given.unread),
         })  # fmt: skip
     else:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from physical_ai.findings import Finding
 
 
-SCHEMA_VERSION = 1
-"""Version of the document: it increases when a key changes its meaning or is removed, not with a new one."""
 OF_A_VERDICT = ("code", "resource", "setting", "file")
 """Keys that only findings of Azure's verdict have."""
 
@@ -33,7 +31,6 @@ def document(
     oldest: datetime.datetime | None = None,
 ) -> dict[str, Any]:
     return {
-        "schemaVersion": SCHEMA_VERSION,
         "stack": stack,
         "region": region,
         "azureAsked": queried,
@@ -98,7 +95,7 @@ def print_questions(*, json: bool) -> None:
             }
             for each in QUESTIONS
         ]
-        print_json({"schemaVersion": SCHEMA_VERSION, "questions": rows})
+        print_json({"questions": rows})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("topic", "asks", "right", "without it"):

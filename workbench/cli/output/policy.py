@@ -61,19 +61,18 @@ def print_rules(*, as_json: bool) -> None:
     from workbench.policies import RULES
 
     if as_json:
-        print_json(
-            [
-                {
-                    "id": rule.id,
-                    "severity": rule.severity.value,
-                    "topic": rule.topic.value,
-                    "reason": rule.reason,
-                    "link": rule.link,
-                    "types": list(rule.types),
-                }
-                for rule in RULES
-            ]
-        )
+        rules = [
+            {
+                "id": rule.id,
+                "severity": rule.severity.value,
+                "topic": rule.topic.value,
+                "reason": rule.reason,
+                "link": rule.link,
+                "types": list(rule.types),
+            }
+            for rule in RULES
+        ]
+        print_json({"rules": rules})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("rule", "severity", "topic"):

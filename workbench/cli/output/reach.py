@@ -14,8 +14,6 @@ from workbench.policies.flows.asking import counts, grouped
 from workbench.policies.flows.judging import Judgement, state_of
 from workbench.policies.flows.verdicts import Verdict
 
-SCHEMA_VERSION = 1
-"""Version of the document: it increases when a key changes its meaning or is removed, not with a new one."""
 EDGES = {"open": "-->", "closed": "--x", "unknown": "-.->"}
 STATES = {True: "open", False: "closed", None: "unknown"}
 
@@ -23,7 +21,6 @@ STATES = {True: "open", False: "closed", None: "unknown"}
 def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], cluster: str | None) -> dict[str, Any]:
     """All connections as data. `cluster`: the kubeconfig that was read; without one, everything is as declared."""
     return {
-        "schemaVersion": SCHEMA_VERSION,
         "stack": stack,
         "azure": "declared",
         "kubernetes": cluster or "declared",

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from physical_ai.readiness.workloads import CauseGroup, Explanation
 
 MOST_SUBJECTS = 5
-SCHEMA_VERSION = 1
-"""Version of the documents of `why` and `doctor`: it increases when a key changes its meaning or is removed, not
-with a new one."""
 
 
 def print_explanations(title: str, causes: Sequence[Explanation], unread: Sequence[str] = ()) -> None:
