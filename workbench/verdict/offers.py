@@ -66,11 +66,10 @@ def count_findings(
     needs = Counter(each.arm_type for each in subjects if each.resource_id.lower() not in there)
     rows = {name.lower(): (name, *numbers) for name, numbers in usages.items()}
     good: list[str] = []
-    for kind, names in COUNTED.items():
-        row = next((rows[name.lower()] for name in names if name.lower() in rows), None)
-        if not needs[kind] or row is None:
+    of = [(kind, rows[name.lower()]) for kind, names in COUNTED.items() for name in names if name.lower() in rows]
+    for kind, (name, used, most) in dict.fromkeys(of):
+        if not needs[kind]:
             continue
-        name, used, most = row
         free = max(most - used, 0)
         if most < 0 or free >= needs[kind]:
             good.append(f"{name} {'without a limit' if most < 0 else f'{free} free'}")
