@@ -1,7 +1,7 @@
-"""Answers to requests made before a deployment: offers, quotas, rights, policies, and verdicts on templates.
+"""Answers to requests made before a deployment: offers, quotas, rights, policies, locks, and verdicts on templates.
 
-Shapes: azure-rest-api-specs; Microsoft.Compute skus 2021-07-01 and usages 2024-07-01, Microsoft.Network usages
-2024-05-01, Microsoft.Authorization permissions 2022-04-01, Microsoft.PolicyInsights checkPolicyRestrictions 2023-03-01.
+Shapes: azure-rest-api-specs; Microsoft.Authorization permissions 2022-04-01 and locks 2020-05-01,
+Microsoft.PolicyInsights checkPolicyRestrictions 2023-03-01, Microsoft.Network usages 2024-05-01.
 """
 
 from __future__ import annotations
@@ -11,20 +11,57 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulator.azure import ids, rights
+from simulator.azure import ids, offer_answers, rights
 from simulator.azure.bodies import Json, get
 from simulator.azure.cloud import Cloud
 from simulator.azure.data import mappings, tables
 from simulator.azure.deployments import Denial, Judge
 from simulator.azure.deployments.wire import foreseen, validated
 from simulator.azure.errors import ArmError, Refusal
+from simulator.azure.offers import location
+from simulator.azure.places import Region
+from simulator.azure.resource_answers import (
+    agent_pools,
+    credentials,
+    identities,
+    name_action,
+    name_available,
+    resource,
+)
 from simulator.azure.roles import builtin_roles, role_of
 
-_SUBSCRIPTION = r"/subscriptions/([^/]+)"
-_DEPLOYMENT = rf"{_SUBSCRIPTION}/providers/Microsoft\.Resources/deployments/[^/]+"
-_LOCATION = r"locations/([^/]+)"
+SUBSCRIPTION = r"/subscriptions/(?P<subscription>[^/]+)"
+_OWN = rf"{SUBSCRIPTION}/providers"
+_DEPLOYMENT = rf"{_OWN}/Microsoft\.Resources/deployments/[^/]+"
+_LOCATION = r"locations/(?P<region>[^/]+)"
+_GROUP = rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)/providers"
 EVERYWHERE = ("West US 2", "West Europe", "Southeast Asia", "Sweden Central", "East US 2", "South Central US")
 OWNER_ACTIONS = ("*",)
+MORE_TYPES: dict[str, tuple[str, ...]] = {
+    "Microsoft.Compute/virtualMachines": ("2024-07-01",),
+    "Microsoft.Compute/locations/usages": ("2024-07-01",),
+    "Microsoft.Network/locations/usages": ("2024-05-01",),
+    "Microsoft.ContainerService/locations/usages": ("2025-05-01",),
+}
+"""API versions of types that this project asks about and does not create. That AKS lists usages: Azure docs, resource
+provider operations, `Microsoft.ContainerService/locations/usages/read`; its version is believed.
+"""
+COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "microsoft.network": {
+        "PublicIPAddresses": ("PublicIPAddress", 1000),
+        "StandardSkuPublicIpAddresses": ("PublicIPAddress", 1000),
+        "VirtualNetworks": ("VirtualNetwork", 1000),
+        "NetworkSecurityGroups": ("NetworkSecurityGroup", 5000),
+        "RouteTables": ("RouteTable", 200),
+        "NatGateways": ("NatGateway", 1000),
+        "PrivateEndpoints": ("PrivateEndpoint", 1000),
+    },
+    "microsoft.containerservice": {"ManagedClusters": ("ManagedCluster", 100)},
+}
+"""Kind of resource and largest number by the name of a usage (Azure docs, subscription service limits; believed)."""
+Answer = tuple[int, Json]
+Handle = Callable[[Mapping[str, str], Mapping[str, str], Any, str], Answer]
+"""Answer to the parts of a path, the parameters, the body, and the caller."""
 
 
 @dataclass
@@ -37,62 +74,86 @@ class Questions:
     """Registered resource providers; None for all that this project uses."""
     denials: Sequence[Denial] = ()
     counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Used and largest amount of each usage that Azure counts, by the usage's name."""
+    """Used and largest amount of a usage, by the usage's name; others count what exists."""
     closed: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Names of the regions that do not offer a type, by ARM type."""
     lacks: Collection[str] = ()
     """Types that are missing in Azure's list of providers."""
+    restricted: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    """Zones in which the subscription may not use a VM size, by size; no zones for the whole region."""
+    unentitled: Collection[str] = ()
+    """vCPU quotas that Azure does not list, because the subscription may not use their sizes."""
+    absent: Collection[str] = ()
+    """Names of sizes of caches and redundancies of storage accounts that no region offers the subscription."""
+    features: Mapping[str, str] = field(default_factory=dict[str, str])
+    """State of a preview feature by `namespace/name`; any other is NotRegistered."""
+    locks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Level of the lock by its scope, `ReadOnly` or `CanNotDelete`."""
 
-    def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> tuple[int, Json]:
+    def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         """HTTP status and body of the answer to a request. Raises ArmError."""
-        del parameters
-        routes: list[tuple[str, str, Callable[[str, str, Any, str], tuple[int, Json]]]] = [
-            ("POST", f"{_DEPLOYMENT}/validate$", self._validate),
-            ("POST", f"{_DEPLOYMENT}/whatIf$", self._what_if),
-            ("POST", rf"{_SUBSCRIPTION}/providers/Microsoft\.PolicyInsights/checkPolicyRestrictions$", self._policies),
-            ("GET", rf"{_SUBSCRIPTION}$", self._subscription),
-            ("GET", rf"{_SUBSCRIPTION}/providers$", self._providers),
-            ("GET", r"(.*)/providers/Microsoft\.Authorization/permissions$", self._permissions),
-            ("GET", rf"{_SUBSCRIPTION}/providers/(Microsoft\.[A-Za-z]+)/{_LOCATION}/usages$", self._usages),
-        ]
-        for verb, pattern, handle in routes:
-            found = re.match(pattern, path, re.IGNORECASE)
+        for verb, pattern, handle in self._routes():
+            found = re.fullmatch(pattern, path, re.IGNORECASE)
             if verb == method and found is not None:
-                if path.startswith("/subscriptions/") and found[1].lower().startswith("/subscriptions"):
-                    return handle(found[1], "", body, caller)
-                self._own(found[1])
-                return handle(found[1], "/".join(found.groups()[1:]), body, caller)
+                parts = found.groupdict()
+                if "subscription" in parts:
+                    self._own(parts["subscription"])
+                return handle(parts, parameters, body, caller)
         message = f"The simulator has no model of {method} {path}."
         raise ArmError(Refusal("arm-api-version", 404, "InvalidResourceType", message))
 
+    def _routes(self) -> list[tuple[str, str, Handle]]:
+        return [
+            ("POST", f"{_DEPLOYMENT}/validate", self._validate),
+            ("POST", f"{_DEPLOYMENT}/whatIf", self._what_if),
+            ("POST", rf"{_OWN}/Microsoft\.PolicyInsights/checkPolicyRestrictions", self._policies),
+            ("GET", SUBSCRIPTION, self._subscription),
+            ("GET", _OWN, self._providers),
+            ("GET", r"(?P<scope>.*)/providers/Microsoft\.Authorization/permissions", self._permissions),
+            ("GET", rf"{_OWN}/Microsoft\.Authorization/locks", self._locks),
+            ("GET", rf"{_OWN}/Microsoft\.Compute/skus", self._sizes),
+            ("GET", rf"{_OWN}/(?P<namespace>Microsoft\.[A-Za-z]+)/{_LOCATION}/usages", self._usages),
+            ("GET", rf"{_OWN}/Microsoft\.ContainerService/{_LOCATION}/kubernetesVersions", self._versions),
+            ("GET", rf"{_OWN}/Microsoft\.DBforPostgreSQL/{_LOCATION}/capabilities", self._capabilities),
+            ("GET", rf"{_OWN}/(?P<namespace>Microsoft\.(?:Storage|Cache))/skus", self._skus),
+            ("GET", rf"{_OWN}/Microsoft\.Features/providers/(?P<feature>[^/]+/features/[^/]+)", self._feature),
+            ("POST", rf"{_OWN}/(?P<namespace>Microsoft\.[A-Za-z]+)/checkNameAvailability", self._name),
+            ("GET", rf"{_GROUP}/Microsoft\.ManagedIdentity/userAssignedIdentities", self._read(identities)),
+            ("GET", rf"(?P<id>{_GROUP}/.+)/federatedIdentityCredentials", self._read(credentials)),
+            ("GET", rf"(?P<id>{_GROUP}/.+)/agentPools", self._read(agent_pools)),
+            ("GET", rf"(?P<id>{_GROUP}/.+)", self._read(resource)),
+        ]
+
+    def _read(self, answered: Callable[[Cloud, Mapping[str, str], str], Json]) -> Handle:
+        return lambda parts, parameters, body, caller: (200, answered(self.cloud, parts, caller))
+
     def _own(self, subscription: str) -> None:
-        if subscription.lower() != self.cloud.directory.subscription.lower():
+        if not ids.same(subscription, self.cloud.directory.subscription):
             message = f"The subscription '{subscription}' could not be found."
             raise ArmError(Refusal("arm-forbidden", 404, "SubscriptionNotFound", message))
 
-    def _judge(self, caller: str, action: str) -> Judge:
+    def _may(self, caller: str, action: str) -> None:
         scope = f"/subscriptions/{self.cloud.directory.subscription}"
-        self.cloud.authorize(caller, f"Microsoft.Resources/deployments/{action}/action", scope)
+        rights.authorize(self.cloud.azure(), caller, action, scope)
+
+    def _judge(self, caller: str, action: str) -> Judge:
+        self._may(caller, f"Microsoft.Resources/deployments/{action}/action")
         return Judge(self.cloud, caller, self.registered, self.denials)
 
-    def _validate(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del rest
-        return validated(self._judge(caller, "validate"), subscription, body)
+    def _validate(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        return validated(self._judge(caller, "validate"), parts["subscription"], body)
 
-    def _what_if(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del rest
-        return foreseen(self._judge(caller, "whatIf"), subscription, body)
+    def _what_if(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        return foreseen(self._judge(caller, "whatIf"), parts["subscription"], body)
 
-    def _policies(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del rest
-        right = "Microsoft.PolicyInsights/checkPolicyRestrictions/read"
-        self.cloud.authorize(caller, right, f"/subscriptions/{subscription}")
+    def _policies(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.PolicyInsights/checkPolicyRestrictions/read")
         content: Json = get(body, "resourceDetails.resourceContent") or {}
         found = [each for each in self.denials if each.denies(str(content.get("type", "")), content)]
         evaluations = [
             {
                 "policyInfo": {
-                    "policyAssignmentId": f"/subscriptions/{subscription}/providers/Microsoft.Authorization"
+                    "policyAssignmentId": f"/subscriptions/{parts['subscription']}/providers/Microsoft.Authorization"
                     f"/policyAssignments/{each.name}"
                 },
                 "evaluationResult": "NonCompliant",
@@ -103,21 +164,20 @@ class Questions:
         ]
         return 200, {"fieldRestrictions": [], "contentEvaluationResult": {"policyEvaluations": evaluations}}
 
-    def _subscription(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del rest, body, caller
-        found = {"subscriptionId": subscription, "displayName": self.name, "state": "Enabled"}
+    def _subscription(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        found = {"subscriptionId": parts["subscription"], "displayName": self.name, "state": "Enabled"}
         return 200, {**found, "tenantId": self.cloud.directory.tenant}
 
-    def _providers(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del subscription, rest, body, caller
+    def _providers(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        versions = {each.arm_type: tables.published_versions()[each.arm_type] for each in mappings().values()}
         by_namespace: dict[str, list[Json]] = {}
-        for mapping in mappings().values():
-            namespace, _, kind = mapping.arm_type.partition("/")
-            if mapping.arm_type not in self.lacks:
-                without = {each.lower() for each in self.closed.get(mapping.arm_type, ())}
+        for arm_type, published in (versions | MORE_TYPES).items():
+            namespace, _, kind = arm_type.partition("/")
+            if arm_type not in self.lacks:
+                without = {each.lower() for each in self.closed.get(arm_type, ())}
                 row = {
                     "resourceType": kind,
-                    "apiVersions": list(reversed(tables.published_versions()[mapping.arm_type])),
+                    "apiVersions": list(reversed(published)),
                     "locations": [each for each in EVERYWHERE if each.lower() not in without],
                 }
                 by_namespace.setdefault(namespace, []).append(row)
@@ -135,37 +195,80 @@ class Questions:
             ]
         }
 
-    def _permissions(self, scope: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del rest, body
-        directory = self.cloud.directory
+    def _permissions(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        directory, azure, scope = self.cloud.directory, self.cloud.azure(), parts["scope"]
         found: list[Json] = []
         closed = any(ids.is_under(scope, each) for each in directory.closed)
         if ids.same(caller, directory.deployer) and not closed:
             found.append({"actions": list(OWNER_ACTIONS), "notActions": []})
-        for standing in directory.roles:
-            if ids.same(standing.principal, caller):
-                role = builtin_roles()[standing.role]
-                found.append({"actions": list(role.actions), "notActions": list(role.not_actions)})
-        for assignment in self.cloud.azure().of_kind("RoleAssignment"):
+        holders, own = azure.holders(caller), ids.is_under(scope, f"/subscriptions/{directory.subscription}")
+        roles = [builtin_roles()[each.role] for each in directory.roles if own and each.principal.lower() in holders]
+        for assignment in azure.of_kind("RoleAssignment"):
             properties = assignment.body["properties"]
             role = role_of(properties.get("roleDefinitionId"))
-            if (
-                role
-                and ids.same(properties.get("principalId"), caller)
-                and ids.is_under(scope, assignment.inputs["scope"])
-            ):
-                found.append({"actions": list(role.actions), "notActions": list(role.not_actions)})
+            held = str(properties.get("principalId", "")).lower() in holders
+            if role and held and ids.is_under(scope, assignment.inputs["scope"]):
+                roles.append(role)
+        found += [{"actions": list(role.actions), "notActions": list(role.not_actions)} for role in roles]
         return 200, {"value": found}
 
-    def _usages(self, subscription: str, rest: str, body: Any, caller: str) -> tuple[int, Json]:
-        del body
-        namespace = rest.split("/", maxsplit=1)[0]
-        rights.authorize(
-            self.cloud.azure(), caller, f"{namespace}/locations/usages/read", f"/subscriptions/{subscription}"
-        )
+    def _locks(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.Authorization/locks/read")
+        own = f"/subscriptions/{parts['subscription']}"
         return 200, {
             "value": [
-                {"name": {"value": name}, "currentValue": used, "limit": most, "unit": "Count"}
-                for name, (used, most) in self.counts.items()
+                {"id": f"{scope}/providers/Microsoft.Authorization/locks/kept", "properties": {"level": level}}
+                for scope, level in self.locks.items()
+                if ids.is_under(scope, own)
             ]
         }
+
+    def _sizes(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.Compute/skus/read")
+        wanted = re.fullmatch(r"location eq '([^']+)'", parameters.get("$filter", ""))
+        region = self.cloud.azure().offers.region(wanted[1]) if wanted is not None else None
+        rows = offer_answers.sizes(self.cloud.azure(), region, self.restricted) if region is not None else ()
+        return 200, {"value": list(rows)}
+
+    def _usages(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        namespace, azure = parts["namespace"], self.cloud.azure()
+        self._may(caller, f"{namespace}/locations/usages/read")
+        place = self._region(parts).name
+        if namespace.lower() == "microsoft.compute":
+            return 200, {"value": list(offer_answers.vcpu_usages(azure, place, self.unentitled))}
+        rows = {
+            name: (sum(each.location == place for each in azure.of_kind(kind)), azure.quota.get(name, most))
+            for name, (kind, most) in COUNTED.get(namespace.lower(), {}).items()
+        }
+        rows |= self.counts
+        return 200, {"value": [offer_answers.usage(name, *numbers) for name, numbers in rows.items()]}
+
+    def _region(self, parts: Mapping[str, str]) -> Region:
+        found = self.cloud.azure().offers.region(parts["region"])
+        if found is None:
+            message = f"The provided location '{location(parts['region'])}' is not available."
+            raise ArmError(Refusal("arm-location-known", 400, "LocationNotAvailableForResourceType", message))
+        return found
+
+    def _versions(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.ContainerService/locations/kubernetesVersions/read")
+        self._region(parts)
+        return 200, {"values": offer_answers.kubernetes_versions()}
+
+    def _capabilities(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.DBforPostgreSQL/locations/capabilities/read")
+        return 200, {"value": [offer_answers.postgres(self._region(parts).name)]}
+
+    def _skus(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, f"{parts['namespace']}/skus/read")
+        rows = offer_answers.redis if parts["namespace"].lower().endswith("cache") else offer_answers.storage
+        return 200, {"value": list(rows(self.absent))}
+
+    def _feature(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, "Microsoft.Features/providers/features/read")
+        name = parts["feature"].replace("/features/", "/")
+        return 200, {"name": name, "properties": {"state": self.features.get(name, "NotRegistered")}}
+
+    def _name(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
+        self._may(caller, name_action(parts["namespace"]))
+        return 200, name_available(self.cloud, body)

@@ -198,7 +198,7 @@ class AzureState:
 
         `assigned` is the GUID of the role, if the action is about a role assignment.
         """
-        holders = self._holders(principal_id)
+        holders = self.holders(principal_id)
         for standing in self.directory.roles:
             if standing.principal.lower() in holders and standing.allows(action, assigned):
                 return True
@@ -215,7 +215,7 @@ class AzureState:
                 return True
         return False
 
-    def _holders(self, principal_id: str) -> set[str]:
+    def holders(self, principal_id: str) -> set[str]:
         """The object ids whose roles a principal has: its own, and those of its groups."""
         groups = self.directory.groups.get(principal_id, ())
         return {each.lower() for each in (principal_id, *groups)}

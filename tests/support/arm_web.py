@@ -20,8 +20,10 @@ from simulator.azure.questions import Questions
 from simulator.azure.roles import guid_of
 from simulator.azure.web import ArmWeb, Fault, Login
 from tests.support.azure_fakes import MemoryHost
-from workbench.preflight import login
+from workbench.cli.azure_login import Reached
+from workbench.preflight import AzureRest, login
 from workbench.preflight.answers import Unanswered
+from workbench.preflight.kept_answers import Kept
 from workbench.preflight.rest import ARM, Exchange, Get
 from workbench.verdict.asking import Arm, NoAnswer
 
@@ -117,3 +119,10 @@ def world(folder: Path, **questions: Any) -> Generator[World]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def reached(azure: World, folder: Path, who: str = "owner") -> Reached:
+    """The simulated subscription as the command `check` reaches it, with answers kept in a folder."""
+    kept = Kept(azure.get(who), folder)
+    exchange = azure.exchange(who)
+    return Reached(AzureRest(kept, SUBSCRIPTION, exchange), SUBSCRIPTION, kept, exchange)

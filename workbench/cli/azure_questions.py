@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import shutil
@@ -27,6 +28,22 @@ if TYPE_CHECKING:
 
 NETWORK, AKS = "Microsoft.Network", "Microsoft.ContainerService"
 GH_SECONDS = 30
+
+
+def everything(
+    requested: RequestedStack, declared: Declared, reached: Reached | None, today: datetime.date, *, verdict: bool
+) -> list[Finding]:
+    """All findings about a stack that creates its cluster on Azure: of its settings, and of what it declares."""
+    from workbench.cli.declared_needs import foreign_to, needs_of
+    from workbench.preflight import check
+
+    needed, azure = needs_of(declared), reached.azure if reached is not None else None
+    settings = requested.loaded.settings
+    found = check(settings, azure, shutil.which, today, lambda own: foreign_to(needed, own))
+    found += flow_findings(declared)
+    if reached is not None:
+        found += asked(requested, declared, reached, verdict=verdict)
+    return found
 
 
 def asked(requested: RequestedStack, declared: Declared, reached: Reached, *, verdict: bool) -> Iterator[Finding]:

@@ -48,10 +48,13 @@ class AzureRest:
     def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
         """`exchange`: function for requests other than GET; without it such questions are not answered."""
         self._get, self._id, self._exchange = get, subscription, exchange
+        self._subscription: Subscription | None = None
 
     def subscription(self) -> Subscription:
-        found = _document(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
-        return Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
+        if self._subscription is None:
+            found = _document(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+            self._subscription = Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
+        return self._subscription
 
     def usages(self, region: str) -> Mapping[str, Usage]:
         rows = self._list(f"{_COMPUTE}/locations/{region}/usages", "usages")

@@ -27,6 +27,12 @@ def offered(region: str) -> Mapping[str, Any]:
     return rows.get(region, {})
 
 
+def generation_of(size: str) -> int | None:
+    """Generation of a general-purpose or memory-optimized compute size; None for any other size."""
+    found = re.search(r"_[DE].*_v([0-9]+)$", size)
+    return int(found[1]) if found is not None else None
+
+
 @on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")
 def standby(put: Put) -> Iterator[Refusal]:
     """Refusals of a zone-redundant standby in a region without it, for a new server or a server that gets one; an
@@ -95,9 +101,9 @@ def size(put: Put) -> Iterator[Refusal]:
         message = f"Geo-redundant backup is not supported in {region}."
         yield refuse(put, "pg-geo-region", message, "properties.backup.geoRedundantBackup")
     same = put.old is not None and get(put.old.body, "sku.name") == name
-    generation = re.search(r"_[DE].*_v([0-9]+)$", name)
+    generation = generation_of(name)
     have: list[int] = found.get("generations", [])
-    if generation and have and not same and int(generation[1]) not in have:
+    if generation and have and not same and generation not in have:
         sizes = ", ".join(f"Standard_D2{'ds' if each >= OLDEST_WITH_LOCAL_DISK else 's'}_v{each}" for each in have)
         message = f"The value of the 'Sku.Name' should be in: [{sizes}, ...]. Verify that the specified parameter value"
         yield refuse(put, "pg-size-region", f"{message} is correct.", "sku.name")

@@ -81,7 +81,8 @@ def test_no_more_clusters_than_the_quota(tmp_path: Path) -> None:
 
 
 def test_a_provider_without_usages_is_not_asked(tmp_path: Path) -> None:
-    with world(tmp_path) as azure, pytest.raises(Unanswered, match="no usages"):
+    lacks = ("Microsoft.ContainerService/locations/usages",)
+    with world(tmp_path, lacks=lacks) as azure, pytest.raises(Unanswered, match="no usages"):
         rest(azure).counts("Microsoft.ContainerService", "westus2")
 
 

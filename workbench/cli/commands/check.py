@@ -115,8 +115,7 @@ def _of_azure(
     """Findings of a stack that creates its cluster on Azure: of its settings, and of what it declares."""
     import pulumi
 
-    from workbench.cli.azure_questions import asked, flow_findings
-    from workbench.cli.declared_needs import foreign_to, needs_of
+    from workbench.cli.azure_questions import everything
     from workbench.cli.policy_pack import declared_resources
     from workbench.preflight import check as check_azure
 
@@ -128,12 +127,7 @@ def _of_azure(
     except pulumi.RunError as refusal:
         found = check_azure(settings, azure, shutil.which, today)
         return [*found, Finding(Severity.ERROR, "program", "declared resources", str(refusal), None, "the program")]
-    needed = needs_of(declared)
-    found = check_azure(settings, azure, shutil.which, today, lambda own: foreign_to(needed, own))
-    found += flow_findings(declared)
-    if reached is not None:
-        found += asked(requested, declared, reached, verdict=verdict)
-    return found
+    return everything(requested, declared, reached, today, verdict=verdict)
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:

@@ -1,0 +1,108 @@
+"""`physai check` as a whole, over HTTP: what the simulated Azure does not answer is no question of the command."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.findings import Finding, Severity
+from simulator.azure.deployments import Denial
+from tests.support.arm_web import SUBSCRIPTION, reached, world
+from tests.unit.verdict.test_blockers import OTHER, PLACE, changed, declared
+from workbench.cli.azure_questions import everything
+from workbench.cli.requested_stack import read_stack
+from workbench.policies import Stack
+
+TODAY = datetime.date(2026, 11, 28)
+LARGE = "prod-westeurope"
+CACHE = "Microsoft.Cache/redisEnterprise"
+NO_VAULTS = Denial("no-vaults", "Microsoft.KeyVault/vaults", "location", (None,), True)
+TOPICS = {
+    *("subscription", "size", "quota", "count", "kubernetes", "provider", "api version", "offer", "role", "name"),
+    *("database", "policy", "verdict"),
+}
+OF_THIS_MACHINE = "this machine"
+
+
+def whole(folder: Path, stack: str, given: Stack | None = None, who: str = "owner", **options: Any) -> list[Finding]:
+    """All findings of the command about a stack, of which the declared resources may be others."""
+    with world(folder, **options) as azure:
+        found = everything(
+            read_stack(stack),
+            given or declared(stack),
+            reached(azure, folder / "answers", who),
+            TODAY,
+            verdict=True,
+        )
+    return [each for each in found if each.source != OF_THIS_MACHINE]
+
+
+def errors(found: list[Finding]) -> str:
+    """Topics, subjects and texts of the errors, a line for each."""
+    rows = [each for each in found if each.severity is Severity.ERROR]
+    return "\n".join(f"{each.rule} {each.where}: {each.problem} {each.fix}" for each in rows)
+
+
+@pytest.mark.parametrize("stack", [PLACE, LARGE])
+def test_every_question_has_an_answer_and_none_is_an_error(tmp_path: Path, stack: str) -> None:
+    found = whole(tmp_path, stack)
+    imports = [each for each in found if each.rule == "image"]
+    assert [str(each) for each in found if each.severity is Severity.UNKNOWN and each not in imports] == []
+    assert errors(found) == ""
+    assert {each.rule for each in found} >= TOPICS
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param({"restricted": {"Standard_NC40ads_H100_v5": ()}}, "NotAvailableForSubscription", id="size"),
+        pytest.param({"unentitled": ("standardDDSv5Family",)}, "has no quota standardDDSv5Family", id="family"),
+        pytest.param({"quota": {"cores": 4}}, "4 of 4 vCPU free", id="cores"),
+        pytest.param({"counts": {"ManagedClusters": (10, 10)}}, "ManagedClusters", id="clusters"),
+        pytest.param({"counts": {"StandardSkuPublicIpAddresses": (20, 20)}}, "0 of 20 free", id="addresses"),
+        pytest.param({"registered": ("Microsoft.Network",)}, "az provider register --namespace", id="providers"),
+        pytest.param({"closed": {CACHE: ("Southeast Asia",)}}, "does not have it in southeastasia", id="type"),
+        pytest.param({"denials": (NO_VAULTS,)}, "no-vaults", id="policy"),
+        pytest.param({"foreign": (OTHER,)}, "dnsZones/contoso.com", id="foreign-role"),
+    ],
+)
+def test_what_a_subscription_lacks_is_found(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    assert words in errors(whole(tmp_path, PLACE, **options))
+
+
+def test_a_name_that_somebody_else_has_is_found(tmp_path: Path) -> None:
+    (account,) = (each for each in declared(PLACE).resources if each.type.endswith(":StorageAccount"))
+    taken = {"StorageAccount": (str(account.inputs["accountName"]),)}
+    assert "is already taken" in errors(whole(tmp_path, PLACE, taken=taken))
+
+
+def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
+    found = whole(tmp_path, PLACE, who="reader")
+    assert "Microsoft.Resources/subscriptions/resourceGroups/write" in errors(found)
+    unknown = {each.rule for each in found if each.severity is Severity.UNKNOWN}
+    assert unknown == {"name", "verdict", "database"}
+
+
+def test_a_size_that_is_missing_in_one_zone_is_found(tmp_path: Path) -> None:
+    found = errors(whole(tmp_path, LARGE, restricted={"Standard_D8ds_v5": ("1",)}))
+    assert "Standard_D8ds_v5 is not offered in zone 1; it is in 2, 3." in found
+
+
+def test_one_size_that_does_not_fit_is_found_by_question_and_verdict(tmp_path: Path) -> None:
+    def large(inputs: dict[str, Any]) -> None:
+        if inputs["agentPoolName"] == "h100gpu":
+            inputs.update(osDiskType="Ephemeral", osDiskSizeGB=512)
+
+    assert "VMCannotFitEphemeralOSDisk" in errors(whole(tmp_path, PLACE, changed(PLACE, "AgentPool", large)))
+
+
+def test_each_question_is_asked_once(tmp_path: Path) -> None:
+    with world(tmp_path) as azure:
+        everything(read_stack(PLACE), declared(PLACE), reached(azure, tmp_path / "answers"), TODAY, verdict=False)
+        asked = [(path, str(body)) for method, path, body in azure.web.asked]
+    assert SUBSCRIPTION in str(asked)
+    again = {each for each in asked if asked.count(each) > 1 and "checkNameAvailability" not in each[0]}
+    assert again == set()
