@@ -76,7 +76,7 @@ def name_action(namespace: str) -> str:
 
 
 def name_available(cloud: Cloud, body: Mapping[str, Any]) -> Json:
-    """Whether a name is free. One of this subscription is not."""
+    """Answer to the question whether a name is free. One of this subscription is not."""
     name, arm_type = str(body.get("name", "")), str(body.get("type", ""))
     kind = next((kind for kind, each in mappings().items() if each.arm_type.lower() == arm_type.lower()), "")
     azure = cloud.azure()
