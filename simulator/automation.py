@@ -37,15 +37,17 @@ class Command(automation.PulumiCommand):
 
 
 class Workspace(automation.LocalWorkspace):
-    """Workspace that names the stack in every command and takes it to exist, so that no `stack select` is needed."""
+    """Workspace that names the stack in every command and assumes that the stack exists, so that no `stack select` is
+    needed.
+    """
 
     def select_stack(self, stack_name: str) -> None:
         del stack_name
 
 
 class Stack(automation.Stack):
-    """Stack that runs the CLI once for an operation; the SDK would run it three more times for data that the state file
-    has.
+    """Stack that runs the CLI only once for an operation. The SDK would run the CLI three more times, for data that the
+    state file already has.
     """
 
     def outputs(self) -> automation.OutputMap:

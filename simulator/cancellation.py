@@ -1,4 +1,4 @@
-"""Cancellation of a run from outside: ends a running one, or removes the lock that a killed one has left."""
+"""Cancellation of a run from outside: ends a running one, or removes the lock that a killed run has left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.checkpoint import Checkpoint
 from simulator.errors import Busy, NothingToCancel
 
 PATIENCE = 120
-"""Seconds for the engine to record what it has done. A running operation is not interrupted."""
+"""Seconds that a run gets to end and to record what it has done. A running operation is not interrupted."""
 
 
 def cancel(checkpoint: Checkpoint, lock: Path, running: Sequence[psutil.Process]) -> str:

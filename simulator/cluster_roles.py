@@ -1,5 +1,5 @@
-"""ClusterRoles with the rights of Azure RBAC's roles for Kubernetes, for those that Kubernetes has no role of its own
-for.
+"""The ClusterRole for Azure RBAC's role AKS RBAC Reader. Azure's other roles for Kubernetes have equals among
+Kubernetes' own ClusterRoles.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ READ: Mapping[str, Sequence[str]] = {
 }
 """Data actions of "Azure Kubernetes Service RBAC Reader" (Azure built-in roles, containers), by API group.
 
-Unlike the ClusterRole `view` it grows with no definition that is installed: there are no Secrets, roles, nodes or
-custom resources in it.
+Unlike the ClusterRole `view`, it does not grow when custom resources are installed. It includes no Secrets, roles,
+nodes or custom resources.
 """
 
 

@@ -33,7 +33,9 @@ from simulator.tools import Toolbox
 from simulator.wire.host import ProviderHost
 
 LOST = "Resource monitor has terminated"
-"""The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
+"""Text in the SDK's message when the program cannot reach the engine, and in the engine's message when the program has
+ended for that reason.
+"""
 
 LOCKED = "the stack is currently locked"
 """The engine's message if another run works on the stack, or a killed one has left its lock."""
@@ -42,16 +44,15 @@ UNEXPECTED = "no changes were expected"
 """The engine's message if `--expect-no-changes` fails."""
 
 NO_ATTRIBUTES = "?metadata=skip"
-"""Parameter of the backend's URL that leaves out a file of attributes, with a checksum, for each file that the engine
-writes.
-
-It writes the state some 200 times in a deployment, which is half of its processor time; attributes are a fifth of that.
-Source: gocloud.dev, blob/fileblob.
+"""Parameter of the backend's URL that keeps the engine from writing a file of attributes (with a checksum) beside each
+file. The engine writes the state some 200 times in a deployment, which takes half of its processor time, and a fifth of
+that is for the attributes. Source: gocloud.dev, blob/fileblob.
 """
 
 STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
-"""Environment variables with which the engine writes its state once, and not after each step, which takes half of its
-processor time: for simulations whose `up` is not continued after it was killed."""
+"""Environment variables with which the engine writes its state once at the end instead of after each step. Writing
+takes half of its processor time. Only for simulations whose `up` is not continued after it was killed.
+"""
 
 DEFAULTS = RunOptions()
 OnEvent = Callable[[EngineEvent], None]
@@ -70,7 +71,7 @@ class Engine:
 
     @property
     def recovers(self) -> bool:
-        """True if resources that a killed run has left are adopted into the state.
+        """True if resources that a killed run has created but not recorded are adopted into the state.
 
         The simulator's Kubernetes provider can do so, the official plugin cannot.
         """

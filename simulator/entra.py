@@ -26,7 +26,9 @@ Kind = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Principal:
-    """Principal in Entra. `roles`: names of roles that it has on the subscription before the program first runs."""
+    """Principal in Entra. `roles`: names of the roles that the principal has on the subscription before the program
+    first runs.
+    """
 
     name: str
     object_id: str
@@ -34,11 +36,11 @@ class Principal:
     kind: Kind = "User"
     roles: tuple[str, ...] = ()
     assigns: frozenset[str] = frozenset()
-    """GUIDs of the only roles that the principal may assign, by the condition of its role; all that its role allows if
-    empty.
+    """GUIDs of the only roles that the principal may assign, by the condition of its own role; if empty, there is no
+    condition.
     """
     groups: tuple[str, ...] = ()
-    """Object ids of the groups that it is a member of."""
+    """Object ids of the groups that the principal is a member of."""
 
 
 DEPLOYERS = Principal("deployers", "5a1e0000-0000-4000-8000-0000000000f0", kind="Group")
@@ -78,7 +80,7 @@ READER = Principal(
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
 """A user of the same tenant without any role."""
 PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
-"""Principals that can log in; the first one is logged in by default."""
+"""Principals that can log in; without another choice, the first one is logged in."""
 
 
 class UnknownPrincipal(ValueError):

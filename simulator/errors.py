@@ -23,7 +23,7 @@ class ControlPlaneFailed(SimulationError):
 
 
 class Interrupted(SimulationError):
-    """Error if the user stopped the run; the engine has saved its progress."""
+    """Error if the user stopped the run. The engine has saved what the run had done."""
 
 
 class UnknownTarget(SimulationError):

@@ -21,12 +21,12 @@ from simulator.kubernetes.client import APPLY_PATCH, Client
 from simulator.stack_input import ExistingClusterInput
 
 PREFIX = "/existing/"
-"""Prefix of the ids of such clusters; the name of the context follows."""
+"""Prefix of the ids of clusters that exist before their stack; the name of the kubeconfig's context follows."""
 INSTALLER = "kubelet"
-"""Field manager of the objects that exist before a stack."""
+"""Field manager with which the objects that exist before a stack are written."""
 KUBECONFIG = "kubeconfig"
 FOUND = "cluster-as-found.json"
-"""Every object of the cluster before the first deployment."""
+"""Name of the file with every object of the cluster as it was before the first deployment."""
 READY_SECONDS = 120.0
 LOOK_SECONDS = 0.3
 SETTLED_SECONDS = 15.0

@@ -12,11 +12,11 @@ Inventory = Mapping[str, Mapping[str, Any]]
 """Objects by group, kind, namespace and name."""
 
 PASSING = frozenset({"events", "leases", "endpointslices", "endpoints", "componentstatuses"})
-"""Kinds that Kubernetes itself creates, and changes all the time."""
+"""Kinds of objects that Kubernetes itself creates and changes all the time; an inventory leaves them out."""
 _OF_THE_SERVER = ("managedFields", "resourceVersion", "generation")
-"""Metadata that counts or names changes and is not itself a change."""
+"""Fields of an object's metadata that the server sets at each change; an inventory leaves them out."""
 _OF_THE_MOMENT = ("conditions",)
-"""Fields of a status about the present moment, with times."""
+"""Fields of a status that change by themselves, such as those with times; an inventory leaves them out."""
 
 
 def inventory(client: Client) -> dict[str, Any]:

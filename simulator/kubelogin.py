@@ -19,7 +19,9 @@ NONINTERACTIVE = ("azurecli", "msi", "spn", "workloadidentity")
 INTERACTIVE = ("devicecode", "interactive")
 LIFETIME = timedelta(minutes=60)
 PRINCIPAL_VARIABLE = "PHYSICAL_AI_SIMULATED_PRINCIPAL"
-"""Object id of who is logged in to the simulated Azure; the deployer when it is not set."""
+"""Environment variable with the object id of the principal that is logged in to the simulated Azure; if it is not set,
+the deployer is.
+"""
 WORKLOAD_IDENTITY_VARIABLES = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
 
 

@@ -2,8 +2,8 @@
 it is installed.
 
 The official plugin is a release that no module proxy has, so it is never downloaded or built here. It runs against the
-same API server, with charts that a transformation of the program's releases makes local. The first `up` fixes which
-plugin a stack uses: the two keep different states.
+same API server. A transformation replaces the charts of the program's releases with local charts. The first `up` fixes
+which plugin a stack uses, because the two keep different states.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ TAINT = (
 AGENTS = "programs of agents and their evidence about machines, in a namespace that is not the stack's"
 RESOURCE = "a resource without devices, which the kubelet reports once a device plugin has been on the node"
 SHOWN = 5
-"""Number of differences without a reason that are printed; the file has all."""
+"""Number of unexplained differences that are printed; the file contains all of them."""
 CHANGES: Mapping[str, str] = {
     r"added apiextensions\.k8s\.io/customresourcedefinitions/\S+": KINDS,
     r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|((resource|nv-ipam)\.)?nvidia\.com"
@@ -38,10 +38,10 @@ CHANGES: Mapping[str, str] = {
     r"'NoSchedule'\}\]": TAINT,
     r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": RESOURCE,
 }
-"""Differences (`inventory.differences`) that are expected, by pattern.
+"""Reasons for the differences that are expected (lines of `inventory.differences`), by pattern of the line.
 
 Helm installs what is in `crds/` and never deletes it (helm.sh/docs, chart best practices, custom resource definitions).
-Of a device plugin that is gone the kubelet reports 0 devices, by which it differs from an unmanaged resource
+For a device plugin that is gone, the kubelet reports a resource with 0 devices instead of removing it
 (kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go).
 """
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from physical_ai.repository import ROOT
 
 DATA = "data"
-"""Folder of the data that the modules beside it read."""
+"""Folder with the data that the modules beside this folder read."""
 Stamp = list[int]
 """Time of the last change, and size; zeros where there is no such file."""
 

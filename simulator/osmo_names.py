@@ -16,19 +16,22 @@ BACKEND_RELEASE = "osmo-operator"
 LISTENER_ACCOUNT, WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener", f"{BACKEND_RELEASE}-backend-worker"
 """ServiceAccounts of the two agents."""
 TOKEN_SECRET, TOKEN_KEY = "agent-token", "token"
-"""Secret with the agents' login, which the chart mounts and does not create, and its key."""
+"""Name of the Secret with the agents' login, which the chart mounts and does not create, and the key in that Secret."""
 
 API, AGENT, WORKER, JOB_MONITOR = "osmo-service", "osmo-agent", "osmo-worker", "osmo-delayed-job-monitor"
-"""Deployments of the control plane (`serviceName` of each in the chart's values)."""
+"""Names of the control plane's Deployments (`serviceName` of each in the chart's values)."""
 CONFIG = f"{API}-configs"
 """ConfigMap with the configuration of the service."""
 ADMIN_SECRET, ADMIN_KEY, ADMIN_LENGTH = "default-admin-secret", "password", 43
-"""Secret of the first administrator's password, its key, and the number of characters without which the service does
-not start: `secrets.token_urlsafe(32)` has as many."""
+"""Name of the Secret with the default administrator's password, its key, and the password's length. The service does
+not start with a password of another length; `secrets.token_urlsafe(32)` has that many characters.
+"""
 OAUTH2_SECRET, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "cookie_secret"
-"""Secret of the gateway's login, and its key that signs cookies."""
+"""Name of the Secret for the gateway's login, and its key with the secret that signs cookies."""
 MEK_FILE, MEK_VARIABLE, MEK_BYTES = "mek.yaml", "OSMO_MEK_FILE", 32
-"""File of the keys that encrypt credentials, environment variable with its path, and bytes of a symmetric key."""
+"""Name of the file with the keys that encrypt credentials, the environment variable with the file's path, and the
+length of a symmetric key in bytes.
+"""
 USER_ACTIONS = (
     *("app:*", "auth:Token", "credentials:*", "dataset:*", "pool:List", "profile:Read", "profile:Update"),
     *("resources:Read", "user:List", "workflow:List", "workflow:Read"),
@@ -39,8 +42,8 @@ FINALIZER = "osmo.nvidia.com/cleanup"
 """Finalizer of a workflow's Pods, which the agents remove."""
 WORKFLOW_LABEL, TASK_LABEL = "osmo.workflow_id", "osmo.task_name"
 CONTROL_CONTAINER = "osmo-ctrl"
-"""Container of OSMO's own in the Pod of a task."""
+"""Name of the container that OSMO adds to the Pod of a task."""
 
 METRICS_PORT = 9464
 METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
-"""Port of the metrics of each process, and the environment that switches them on."""
+"""Environment variables that switch on the metrics of OSMO's processes."""

@@ -1,7 +1,7 @@
 """A simulated provider as a plugin that the plain `pulumi` starts, as `python -m simulator.plugin`.
 
-The engine starts one process for each provider, reads its port from the first line of its output, and kills it at the
-end.
+The engine starts one such process for each provider, reads the port from the first line of the process's output, and
+kills the process at the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
 LOOK_SECONDS = 1.0
-"""Seconds after which a plugin checks again that its engine still runs."""
+"""Seconds between two checks by a plugin that its engine still runs."""
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:

@@ -18,7 +18,7 @@ from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Clie
 FIELD_MANAGER = "aks"
 NODE_READY_SECONDS = 120.0
 WRITERS = 16
-"""Requests under way at once; more only makes the API server queue them on a laptop."""
+"""Number of requests that are sent at the same time. With more, the API server on a laptop only queues them."""
 
 
 def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -48,7 +48,7 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
 
 
 def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """True if the node is now another machine with the same name."""
+    """True if the node now belongs to another machine with the same name."""
     before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
     return bool(before and after) and before != after
 
@@ -87,7 +87,7 @@ def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
 def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
     """The wanted node, with the host state of the existing node and its startup taints, which AKS does not know.
 
-    Taints are an atomic list in the API, but AKS changes only those of the pool.
+    The API replaces a node's taints as a whole, but AKS changes only the pool's taints.
     """
     if live is None:
         return dict(node)

@@ -25,15 +25,14 @@ def noted(file: Path) -> int:
 
 
 def kept_port(preferred: int = 0) -> int:
-    """A free port to keep: `preferred`, unless another process uses that one.
-
-    Raises OSError if no port is free.
+    """A free port that a process can keep: `preferred`, unless another process uses it. Raises OSError if no port is
+    free.
     """
     return bound(_probe, preferred)
 
 
 def bound(server: Callable[[int], Server], preferred: int = 0) -> Server:
-    """A server at a port to keep: at `preferred`, unless another process uses that one.
+    """A server at a port that it can keep: `preferred`, unless another process uses it.
 
     `server`: function that starts the server at a port, or raises OSError. Raises OSError if no port is free.
     """

@@ -17,8 +17,9 @@ GRACE = 8.0
 """Seconds between SIGTERM and SIGKILL."""
 
 GO_COLLECTION = "300"
-"""GOGC of the Go programs: the heap grows fourfold before it is collected, not twofold. Takes a seventh less processor
-time, and 0.2 GiB more memory for a cluster."""
+"""Value of GOGC for the Go programs: the heap grows to four times its size before it is collected, instead of twice.
+Takes a seventh less processor time, and 0.2 GiB more memory for a cluster.
+"""
 
 PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy", "kubeconfig"})
 

@@ -56,9 +56,9 @@ OTHER_AZURE_PACKAGES = (
 )
 """Packages of azure-native that some stacks use."""
 KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
-"""The largest packages of the Kubernetes SDK that the program uses; they load all their modules."""
+"""The largest packages of the Kubernetes SDK that the program uses. Their import loads all their modules."""
 GATE_PACKAGES = ("kubernetes.client", "kubernetes.config")
-"""Packages that gates load to read a cluster; they load all their modules."""
+"""Packages with which gates read a cluster. Their import loads all their modules."""
 
 LOOPBACK: tuple[tuple[str, int], ...] = (
     ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
@@ -116,7 +116,9 @@ def _imports(file: Path) -> list[str]:
 
 
 def connect_over_loopback() -> None:
-    """Configures the SDK's connections for a local engine, and makes its errors say why a connection was lost."""
+    """Configures the SDK's connections for a local engine, and makes the SDK's errors include the reason why a
+    connection was lost.
+    """
     for option in LOOPBACK:
         if option not in _GRPC_CHANNEL_OPTIONS:
             _GRPC_CHANNEL_OPTIONS.append(option)
@@ -140,7 +142,8 @@ def run_program() -> None:
     """Runs the program as `pulumi up` would, without the aliases that the SDK adds to every azure-native resource.
 
     The aliases name the resource at each other API version (110 of them for a node pool), cost the engine 0.1 s for
-    each resource, and only matter to a stack that was created by another version, which a simulated one never was.
+    each resource, and only matter to a stack that was created with another API version, which is never so for a
+    simulated stack.
     """
     # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
     # run has left behind on a closed event loop.
@@ -162,9 +165,8 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
 
 
 def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """Replaces the chart of a release for the official plugin, which would download it.
-
-    The simulated provider replaces it by itself.
+    """Replaces the chart of a Helm release by a local chart, because the official plugin would download it. The
+    simulated provider needs no such change.
     """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None

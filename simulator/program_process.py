@@ -17,7 +17,9 @@ from simulator import resident
 from simulator.errors import EngineFailed
 
 PATIENCE = 60.0
-"""Longest wait for an answer, in seconds. A copy of the resident process takes milliseconds, a new process a second."""
+"""Longest wait, in seconds, for an answer of a copied process. A copy of the resident process answers in milliseconds,
+a new process after a second.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ class Process:
     is_copy: bool = False
 
     def port(self, request: str) -> int | None:
-        """The port that the process answers to a request; None if it has ended, or a copy does not answer in time."""
+        """The port with which the process answers a request; None if the process has ended, or if it is a copy that
+        does not answer in time.
+        """
         try:
             print(request, file=self.requests, flush=True)
             if self.is_copy and not select.select([self.answers], [], [], PATIENCE)[0]:
@@ -43,7 +47,8 @@ _started: list[Process] = []
 
 
 def start(later: str = "") -> None:
-    """Starts the process, which ends with this one. Ctrl-C does not reach it: the engine ends the program.
+    """Starts the program's process, which ends when this process does. Ctrl-C does not reach it: the engine ends the
+    program.
 
     `later`: module that the resident process loads when it is idle.
     """
@@ -55,9 +60,8 @@ def is_started() -> bool:
 
 
 def address() -> str | None:
-    """Address at which the engine reaches the program, `127.0.0.1:PORT`; the program gets this process's environment.
-
-    None if no process was started: the program then runs in this one.
+    """Address at which the engine reaches the program, `127.0.0.1:PORT`; the program gets the environment of the
+    calling process. None if no process was started: the program then runs in the calling process.
 
     Raises:
         EngineFailed: the process has ended.

@@ -1,6 +1,7 @@
-"""The simulation's `pulumi` command: it runs the real one, or answers itself if that one would fail or have no effect.
+"""The simulation's `pulumi` command: it runs the real `pulumi`, or prints an answer of its own if the real one would
+fail or have no effect.
 
-    pulumi config set --path physical-ai:pools.h100gpu.scale.max 3   →   physai up STACK --set pools.h100gpu.scale.max=3
+pulumi config set --path physical-ai:pools.h100gpu.scale.max 3   →   physai up STACK --set pools.h100gpu.scale.max=3
 
 It uses only the standard library, because it is started for every call.
 """
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 
 PROJECT = "physical-ai"
 RUN = {**dict.fromkeys(("up", "update"), "up"), **dict.fromkeys(("preview", "pre", "import", "watch"), "preview")}
-"""Commands that run the program, each with the `physai` command that is the same or nearest."""
+"""Commands that run the program, each with the `physai` command that does the same or comes nearest to it."""
 WITHOUT_PROGRAM = {"refresh": "refresh", **dict.fromkeys(("destroy", "down", "dn"), "down")}
 """Commands that run the program only with an option."""
 NO_PROGRAM = "There is no language plugin in the simulation: the plain pulumi cannot run the program. Run instead:"
@@ -22,7 +23,7 @@ NOT_KEPT = "The simulation's stack file is a copy, which every physai command wr
 MADE_UP = "The simulator makes up the secrets of a stack; nothing has to be set here."
 WRITES_CONFIG = ("set", "set-all", "rm", "remove", "delete", "rm-all", "remove-all", "copy", "cp", "refresh", "env")
 SWITCHES = ("--refresh", "--target-dependents", "--continue-on-error", "--expect-no-changes", "--run-program")
-"""Options of both commands without a value."""
+"""Options without a value that both `pulumi` and `physai` accept."""
 VALUES = {"--target": "--target", "-t": "--target", "--exclude": "--exclude"}
 OTHER_VALUES = ("-C", "--cwd", "--color", "-v", "--verbose", "-s", "--stack", "-m", "--message", "-p", "--parallel")
 """Options of pulumi with a value, as far as people write them before or after a command."""
@@ -73,7 +74,7 @@ def _words(arguments: Sequence[str]) -> list[str]:
 
 
 def _carried(arguments: Sequence[str]) -> list[str]:
-    """The options that `physai` accepts, too, without those that only answer a prompt."""
+    """The options that `physai` accepts, too, without those that only answer a prompt in advance."""
     found: list[str] = []
     rest = iter(arguments)
     for word in rest:

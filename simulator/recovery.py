@@ -1,6 +1,6 @@
 """Repair of the engine's state after a run that was killed before it recorded its changes.
 
-Only the simulator does this. `physai up --no-recovery` shows what happens on Azure.
+Only the simulator repairs the state. `physai up --no-recovery` shows what happens on Azure.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ KILLED = "the run that created it was killed; the next update completes it"
 
 @dataclass(frozen=True)
 class Created:
-    """Resource that an interrupted creation has left.
-
-    `outputs`: None means the same as its inputs; `unfinished`: True if the resource has to be updated.
+    """Resource that an interrupted creation has left behind. `outputs`: the resource's outputs; None if they equal its
+    inputs. `unfinished`: True if the resource has to be updated.
     """
 
     id: str
@@ -30,7 +29,7 @@ class ProviderRecovery(Protocol):
     """Existing resources of one provider, compared with the engine's state."""
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """The resource that an interrupted creation has left; None if there is none."""
+        """The resource that an interrupted creation has left behind; None if it has left none."""
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
@@ -38,7 +37,7 @@ class ProviderRecovery(Protocol):
         ...
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True if an interrupted deletion has completed and could not be repeated."""
+        """True if an interrupted deletion has completed, so that it must not be repeated."""
         ...
 
 
@@ -67,8 +66,8 @@ def recovered(
     """The state without pending operations, and the URNs of the resources that were added to it.
 
     The engine records each operation before the operation starts, and removes the record when its outcome is in the
-    state. A creation that succeeded becomes a resource of the state; the record of one that did not is removed. Updates
-    and deletions can be repeated.
+    state. A resource whose creation succeeded is added to the state; the record of a creation that failed is removed.
+    Updates and deletions can be repeated.
 
     Args:
         recoveries: Recovery by package of a resource's type, such as `azure-native`.

@@ -22,10 +22,12 @@ from simulator.recovery import Created
 from simulator.scheduling import kai_names
 
 NO_ROLLBACK = frozenset({kai_names.CHART})
-"""Releases that `helm rollback` leaves failed: their chart renders some objects only where they do not exist, so an
-earlier manifest has objects that exist and that the later one does not know (kai-scheduler/KAI-Scheduler v0.17.0)."""
+"""Charts whose releases stay failed after `helm rollback`. Such a chart renders some objects only if they do not exist,
+so the earlier manifest contains objects that exist and are missing in the later manifest (kai-scheduler/KAI-Scheduler
+v0.17.0).
+"""
 SECONDS = 120
-"""Longest wait, in seconds, until the namespaces that are being deleted are gone."""
+"""Longest wait, in seconds, until namespaces that are being deleted are gone."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class ClusterRecovery:
         return Created(object_id(inputs), {**inputs, **manager}, unfinished=True)
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """Undoes an interrupted upgrade of a release, because helm takes it for one that is still running."""
+        """Undoes an interrupted upgrade of a release, because helm would treat it as an upgrade that is still
+        running.
+        """
         if resource["type"] != RELEASE_TYPE:
             return
         namespace, name = parse_id(str(resource["id"]))
@@ -78,7 +82,9 @@ class ClusterRecovery:
         self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True for a release that is gone: a release can't be uninstalled twice, but an object can be deleted again."""
+        """True for a release that no longer exists, because a release cannot be uninstalled twice. Deleting an object
+        again is no error.
+        """
         if resource["type"] != RELEASE_TYPE:
             return False
         namespace, name = parse_id(str(resource["id"]))
@@ -89,7 +95,7 @@ class ClusterRecovery:
         return str((live or {}).get("info", {}).get("status", ""))
 
     def _wait_for_namespaces(self) -> None:
-        """Waits until no namespace is being deleted: a release can't be installed into one that is."""
+        """Waits until no namespace is being deleted, because a release cannot be installed into such a namespace."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             listed = self.client.get("/api/v1/namespaces")["items"]

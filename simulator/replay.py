@@ -1,7 +1,7 @@
-"""An API server that holds the objects of a recording, and lets nobody change them.
+"""An API server with the objects of a recording, which nobody can change.
 
-etcd and kube-apiserver are the genuine ones. No controller, scheduler or model runs, so that everything stays as it was
-recorded: nothing is scheduled, started, evicted or deleted.
+etcd and kube-apiserver are the real programs. No controller, no scheduler and no part of the simulator runs beside
+them, so that everything stays as it was recorded: nothing is scheduled, started, evicted or deleted.
 """
 
 from __future__ import annotations
@@ -35,29 +35,35 @@ NOT_LOADED: Mapping[str, str] = {
     "ipaddresses": "the API server makes them",
     "servicecidrs": "the API server makes them",
 }
-"""Resources that are left out, and the reason of each."""
+"""Resources (plural names) whose objects are not loaded, with the reason for each."""
 FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses", "serviceaccounts", "nodes")
-"""Resources that others need."""
+"""Resources (plural names) that are loaded first, because other objects need them."""
 SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields",
                "selfLink", "ownerReferences", "deletionGracePeriodSeconds")  # fmt: skip
-"""Metadata that the API server writes by itself, and references to objects by an id that they no longer have."""
+"""Fields of an object's metadata that are removed before it is created: the API server sets them itself, or they refer
+to an object by an id that it no longer has.
+"""
 READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
-"""Paths beside resources that the reader may ask for."""
+"""URL paths, other than those of resources, that the reader may request."""
 PLAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-"""Names of resources, groups and namespaces: without the marks that have a meaning in a path or a rule."""
+"""Pattern of valid names of resources, groups and namespaces, without characters that have a meaning in a URL path or
+an RBAC rule.
+"""
 LIST = re.compile(rf"(/api/v1|/apis/{PLAIN.pattern}/v[a-z0-9]+)/{PLAIN.pattern}")
 ADMISSION = ("ServiceAccount", "PodSecurity", "LimitRanger", "ResourceQuota", "Priority", "RuntimeClass",
              "DefaultTolerationSeconds", "StorageObjectInUseProtection", "PersistentVolumeClaimResize",
              "DefaultStorageClass", "NamespaceLifecycle", "TaintNodesByCondition", "PodTopologyLabels")  # fmt: skip
-"""Plugins of admission that would refuse or change what was accepted once."""
+"""Admission plugins that are turned off, because they could refuse or change objects that were accepted when they were
+recorded.
+"""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Objects of one list."""
+    """Resource whose objects are in one list of the recording."""
 
     path: str
-    """The list of all of them, such as `/apis/apps/v1/deployments`."""
+    """Path of the list with all objects, such as `/apis/apps/v1/deployments`."""
     kind: str
     namespaced: bool
     items: Sequence[Mapping[str, Any]]
@@ -71,7 +77,7 @@ class Listed:
         return self.path.rpartition("/")[0].removeprefix("/apis/").removeprefix("/api/")
 
     def place(self, item: Mapping[str, Any]) -> str:
-        """Path of the list that the object is created in."""
+        """URL path of the collection in which an object of the list is created."""
         space = at(item, "metadata.namespace", "")
         head = self.path.rpartition("/")[0]
         return f"{head}/namespaces/{space}/{self.resource}" if self.namespaced and space else self.path
@@ -79,26 +85,25 @@ class Listed:
 
 @dataclass
 class Loaded:
-    """Outcome of a loading."""
+    """Result of loading a recording."""
 
     objects: int = 0
     refused: list[str] = field(default_factory=list[str])
-    """Objects that the API server did not take, with its reason."""
+    """Objects that the API server refused, each with its reason."""
 
 
 class ReplayPlane(ControlPlane):
-    """A control plane of etcd and an API server alone."""
+    """Control plane that consists of etcd and an API server only."""
 
     @property
     def kubeconfig(self) -> Path:
-        """File with a login that reads everything and changes nothing."""
+        """Path of a kubeconfig whose user may read everything and change nothing."""
         return self.folder / "kubeconfig"
 
     def begin(self) -> None:
-        """Starts it with nothing in it.
+        """Starts the control plane without any objects.
 
-        Raises:
-            ControlPlaneFailed
+        Raises: ControlPlaneFailed
         """
         self.wipe()
         self.folder.mkdir(mode=0o700, parents=True)
@@ -120,14 +125,14 @@ class ReplayPlane(ControlPlane):
 
     @property
     def is_live(self) -> bool:
-        """True while both processes run."""
+        """True while both processes of the control plane run."""
         return {"etcd", "kube-apiserver"} <= set(processes.running(self.folder))
 
     def load(self, lists: Iterable[Listed], readable: Iterable[str], say: Callable[[str], None]) -> Loaded:
-        """Creates the objects, those that others need first, and their status.
+        """Creates the recorded objects with their status; objects that others need are created first.
 
-        `readable` are resources that the reader may ask for even if nothing serves them: it is told that they are
-        missing, and not that it has no right.
+        `readable`: resources that the reader may read even if the server does not have them, so that the answer is "not
+        found" and not "forbidden".
         """
         client, found = Client(self.admin_kubeconfig()), Loaded()
         given = list(lists)
@@ -141,10 +146,10 @@ class ReplayPlane(ControlPlane):
 
 
 def loadable(lists: Iterable[Listed]) -> Iterator[tuple[Listed, list[Object]]]:
-    """Objects to create, those that others need first.
+    """Objects of a recording to create; objects that others need come first.
 
-    A recording may come from anybody. It gives no rights, asks no server, and changes nothing that the API server made
-    for itself.
+    A recording may come from anybody. So objects that would give rights, call a server, or change what the API server
+    has created for itself are left out.
     """
     given = [each for each in lists if LIST.fullmatch(each.path) and each.resource not in NOT_LOADED]
     given.sort(key=lambda each: FIRST.index(each.resource) if each.resource in FIRST else len(FIRST))
@@ -160,7 +165,7 @@ def _is_own(listed: Listed, item: Mapping[str, Any]) -> bool:
 
 
 def reader_rules(resources: Iterable[str]) -> list[Object]:
-    """Rights of the reader: these resources alone, and never what is behind them, such as `nodes/proxy`."""
+    """Rights of the reader: to read these resources, but not their subresources, such as `nodes/proxy`."""
     named = sorted({each for each in resources if PLAIN.fullmatch(each)})
     return [
         {"apiGroups": ["*"], "resources": named, "verbs": ["get", "list", "watch"]},

@@ -1,4 +1,4 @@
-"""`dcgmi diag -j` of a simulated node, in the form of DCGM 4."""
+"""Output of `dcgmi diag -j` on a simulated node, in the JSON format of DCGM 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Runs the Pods of acceptance in a cluster, and keeps their logs in a folder, where `pod_log` finds them."""
+"""Runs the Pods of acceptance checks in a cluster, and keeps their logs in a folder, from which `pod_log` reads
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from simulator.gpu.live.kubelets import Kubelets
 from simulator.gpu.node_state import NodeState
 
 LOGS = "logs"
-"""Folder of logs in that of a control plane: `<namespace>/<pod>/<container>.log`."""
+"""Name of the folder for logs inside a control plane's folder. A log's path in it is
+`<namespace>/<pod>/<container>.log`.
+"""
 MESSAGE_BYTES = 4096
 """Number of bytes of a termination message that the kubelet stores."""
 
@@ -56,8 +60,9 @@ class Checks:
         return moved
 
     def _rank(self, pod: Json, pods: list[Json], nodes: Mapping[str, Json], kubelets: Kubelets) -> bool:
-        """Runs one Pod of a several-Pod run: the first ends when all other ranks that it names are running; the others
-        serve until they are deleted.
+        """Runs one Pod of a Job whose Pods run one program together (ranks). Nothing happens until all ranks have a
+        node. Then rank 0 ends with the program's output; the other ranks run until they are deleted. Returns True if
+        the Pod's status was changed.
         """
         job = str(at(pod, "spec.subdomain", ""))
         # Without its files a Pod does not start, and without the Service it has no name.
@@ -93,7 +98,7 @@ class Checks:
         self._cluster.patch(pod, {"status": ended(pod, {container["name"]: (code, message)})}, sub="/status")
 
     def _claimed(self, pod: Json) -> int:
-        """Devices that the scheduler has allocated for the Pod's claims."""
+        """Number of devices that the scheduler has allocated for the Pod's resource claims."""
         given: list[Json] = at(pod, "status.resourceClaimStatuses", [])
         path = f"/apis/resource.k8s.io/v1/namespaces/{at(pod, 'metadata.namespace')}/resourceclaims"
         claims = [self._cluster.client.find(f"{path}/{each['resourceClaimName']}") for each in given]

@@ -59,8 +59,8 @@ class Machine:
     def has_closed_modules(self) -> bool:
         """True if the GPUs run on proprietary kernel modules.
 
-        Either the host's driver has them or the operator's driver Pod asks for them. If that Pod leaves the choice to
-        the installer, these GPU models get the open modules.
+        Either the host's driver has them, or the operator's driver Pod asks for them. If that Pod leaves the choice to
+        the installer, GPUs of these models get the open modules.
         """
         host, pod = self.state.host, self.state.driver_pod
         if host.driver or pod is None:
@@ -69,7 +69,7 @@ class Machine:
 
     @property
     def product(self) -> str:
-        """Product by nvidia-smi's name: `NVIDIA H100 NVL`."""
+        """Name of the GPU model as nvidia-smi prints it: `NVIDIA H100 NVL`."""
         return self.state.hardware.product.replace("-", " ")
 
     @property

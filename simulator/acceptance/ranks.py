@@ -2,7 +2,7 @@
 machines.
 
 NCCL uses InfiniBand if each Pod was given adapters and may lock memory for them, and all nodes are in one pool, which
-is one placement group; otherwise it uses TCP or fails, as the real one does.
+is one placement group; otherwise it uses TCP or fails, as the real NCCL does.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ HOSTS = "RANKS_HOSTS"
 INDEX = "batch.kubernetes.io/job-completion-index"
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib"
-"""Names of adapter resources as in Azure/aks-rdma-infiniband: a Pod with the second one sees all adapters
-of its node.
+"""Name of the adapter resource of Azure/aks-rdma-infiniband that gives a Pod all adapters of its node. With other
+resources of the same prefix a Pod gets as many adapters as it requests.
 """
 TCP = 6.8
 """Bus bandwidth in GB/s over the nodes' Ethernet; invented, without a source."""
 PAIRS = {"Standard_ND96isr_H100_v5": 157.0, "Standard_ND96isr_H200_v5": 482.9}
-"""The same over InfiniBand, for two nodes of a size: NVIDIA/aicr#1699; edwardsp/azcluster, walk-through on AKS. NCCL
-reaches it with the topology file of the size, which Azure's HPC images have (NVIDIA/aicr#676)."""
+"""Bus bandwidth in GB/s between two nodes over InfiniBand, by VM size: NVIDIA/aicr#1699; edwardsp/azcluster,
+walk-through on AKS. NCCL reaches this bandwidth with the topology file of the VM size, which Azure's HPC images have
+(NVIDIA/aicr#676).
+"""
 UNKNOWN = 120.0
-"""Bus bandwidth in GB/s for any other setup; invented, without a source."""
+"""Bus bandwidth in GB/s over InfiniBand for other VM sizes and other numbers of nodes; invented, without a source."""
 FAILED = 3
 """Exit code of nccl-tests after an error of NCCL."""
 

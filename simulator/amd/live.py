@@ -90,7 +90,9 @@ class AmdStack:
         return bool(problem) or any(annotations_of(node).get(model.DRIVER) != version for node in nodes)
 
     def _driver(self, config: Json, nodes: list[Json]) -> str:
-        """Builds missing driver images and loads built ones; returns the reason if it can't."""
+        """Builds missing driver images and loads built ones. Returns the reason why a build or the login to the
+        registry failed; empty if nothing failed.
+        """
         wanted = at(config, "spec.driver.imageRegistrySecret.name")
         path = f"/api/v1/namespaces/{amd.NAMESPACE}/secrets/{wanted}"
         problem = model.login_problem(config, self._client.find(path) if wanted else None)

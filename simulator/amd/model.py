@@ -49,7 +49,9 @@ def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
 
 
 def claims(configs: Iterable[Json], nodes: Iterable[Json]) -> tuple[dict[str, list[Json]], dict[str, str]]:
-    """Nodes of each DeviceConfig, and the refusal for each DeviceConfig that selects a node of an older one."""
+    """Nodes by DeviceConfig, and a refusal for each DeviceConfig that selects a node which an older DeviceConfig
+    selects, too.
+    """
     found: dict[str, list[Json]] = {}
     refused: dict[str, str] = {}
     taken: dict[str, str] = {}

@@ -11,19 +11,21 @@ from __future__ import annotations
 NAMESPACE = "kube-amd-gpu"
 CONTROLLER = "amd-gpu-operator-gpu-operator-charts-controller-manager"
 BUILDER = "amd-gpu-operator-kmm-controller"
-"""Deployments of a release with the README's name, amd-gpu-operator: the operator, and Kernel Module Management."""
+"""Names of the operator's Deployment (`CONTROLLER`) and of Kernel Module Management's (`BUILDER`), if the Helm release
+has the name that the README gives it: amd-gpu-operator.
+"""
 API_VERSION, KIND = "amd.com/v1alpha1", "DeviceConfig"
 FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
 DOCKER_CONFIG = ".dockerconfigjson"
 """Key of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
 METRICS_PORT = 5000
-"""The exporter's port, if a DeviceConfig names none."""
+"""Port of the metrics exporter, if a DeviceConfig names none."""
 GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu"
 """Labels that the chart's rule has Node Feature Discovery set, for a GPU and for a virtual function."""
 PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
 LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"
 EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"
-"""Images of operands, if a DeviceConfig names none."""
+"""Images of the device plugin, the node labeller and the metrics exporter, if a DeviceConfig names none."""
 
 
 def device_plugin(config: str) -> str:

@@ -43,7 +43,7 @@ class ArmEndpoint:
 
     cloud: Cloud
     caller: str
-    """Entra object id."""
+    """Entra object id of the caller."""
     reports: Path
     """File of the impact reports."""
 

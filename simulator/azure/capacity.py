@@ -1,7 +1,7 @@
-"""Capacity of Azure, and the fate of a node pool without it.
+"""Azure's capacity for VM sizes, and what happens to a node pool for which it does not suffice.
 
-Quota is refused before anything happens. Capacity is found out afterwards: the PUT is accepted, the operation ends
-Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
+A PUT that exceeds a quota is refused at once. A lack of capacity shows only later: the PUT is accepted, the operation
+ends Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
 """
 
 from __future__ import annotations

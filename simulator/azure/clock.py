@@ -1,4 +1,4 @@
-"""Simulated time: a fixed, much shorter real time stands for each minute in Azure."""
+"""Simulated time: each minute of Azure's time is replaced by a fixed, much shorter real time."""
 
 from __future__ import annotations
 

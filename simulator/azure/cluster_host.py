@@ -1,4 +1,4 @@
-"""The Azure stand-in's interface to the Kubernetes control planes."""
+"""Interface through which the simulated Azure uses the Kubernetes control planes."""
 
 from __future__ import annotations
 

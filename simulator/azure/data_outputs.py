@@ -87,7 +87,9 @@ def _registry(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 @models("redis-keys-off")
 def access_keys(database: Resource | None) -> Json:
-    """The access keys of a Redis cache, as listKeys returns them. Raises `ArmError`."""
+    """The access keys of a Redis cache, as listKeys returns them. Raises `ArmError` if the database does not exist or
+    its access keys are turned off.
+    """
     if database is None:
         raise ArmError(Refusal("arm-delete-missing", 404, "ResourceNotFound", "The database was not found."))
     if get(database.body, "properties.accessKeysAuthentication") == "Disabled":

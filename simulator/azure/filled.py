@@ -41,7 +41,7 @@ def outputs_of_get(resource: Resource) -> Json:
 
 
 def _seen_of(mapping: TypeMapping) -> Mapping[str, Any]:
-    """Values by the path of the output that ARM was seen to fill in for a type."""
+    """Values that ARM was seen to fill in for a resource type, by path of the output."""
     found: dict[str, Any] = {}
     for path, value in seen_in_bodies(mapping.arm_type).items():
         for name, body in mapping.inputs.items():
@@ -51,7 +51,7 @@ def _seen_of(mapping: TypeMapping) -> Mapping[str, Any]:
 
 
 def _fill_in(outputs: Json, path: Sequence[str], value: Any) -> None:
-    """Sets a value where nothing is, also below an object that is not there yet."""
+    """Sets a value in the outputs unless they already have one at this path; creates missing objects along the path."""
     *above, last = path
     here = outputs
     for key in above:

@@ -1,4 +1,4 @@
-"""Facts of Azure that the deployed program assumes, too, here from independent sources (`own_facts.json`).
+"""Facts about Azure from sources of their own (`own_facts.json`). The deployed program assumes the same facts.
 
 Program and simulator may both be wrong, but not through a shared constant: what the program sends is checked against
 these. From the catalogue both read only hardware, Azure's offers, and the shape of data; a test lists what is shared.
@@ -37,25 +37,27 @@ def _text(name: str) -> str:
 
 POOL_LABEL, SHORT_POOL_LABEL, IMAGE_LABEL = (_text(name) for name in ("POOL_LABEL", "SHORT_POOL_LABEL", "IMAGE_LABEL"))
 SET_BY_AKS = frozenset[str](facts()["SET_BY_AKS"].value)
-"""Labels without a reserved prefix that AKS sets itself, and that nobody else may."""
+"""Labels without a reserved prefix that AKS sets itself and that no request may set."""
 _SPOT_KEY = _text("SPOT_KEY")
 SPOT_LABEL = (_SPOT_KEY, "spot")
 SPOT_TAINT = f"{_SPOT_KEY}=spot:NoSchedule"
 VAULT_ADDON = _text("VAULT_ADDON")
 GATEWAY_SUBNET, RESOLVER_DELEGATION = _text("GATEWAY_SUBNET"), _text("RESOLVER_DELEGATION")
 POSTGRES_TIERS: Mapping[str, str] = facts()["POSTGRES_TIERS"].value
-"""Tier by the letter of a compute size."""
+"""Tiers of PostgreSQL servers, by the letter in the name of a compute size."""
 POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
-"""Major versions of which new servers are made."""
+"""Major versions of PostgreSQL with which Azure creates new servers."""
 POSTGRES_SIZES = frozenset[str](facts()["POSTGRES_SIZES"].value)
-"""Compute sizes up to the fifth generation."""
+"""Compute sizes of PostgreSQL servers up to the fifth generation."""
 SERVER_ID = _text("SERVER_ID")
-"""Entra application of every AKS API server, which tokens are issued for."""
+"""Id of the Entra application of all AKS API servers; tokens for an API server are issued for it."""
 TOKEN_AUDIENCE = _text("TOKEN_AUDIENCE")
-"""Audience of the token that a Pod exchanges for one of its identity."""
+"""Audience of the service account token that a Pod exchanges for an Entra token of its managed identity."""
 SECRETS_DRIVER = _text("SECRETS_DRIVER")
 SECRETS_API_VERSION, SECRETS_KIND, SECRETS_PLURAL = (str(part) for part in facts()["SECRETS_API"].value)
-"""The add-on that mounts secrets of a vault: its driver, and the API of its classes."""
+"""API version, kind and plural of the objects that tell the Secrets Store add-on which secrets of a key vault to mount.
+`SECRETS_DRIVER` is the add-on's CSI driver.
+"""
 DISK_DRIVER = _text("DISK_DRIVER")
 SNAPSHOT_API, SNAPSHOT_VERSION = (str(part) for part in facts()["SNAPSHOT_API"].value)
-"""Driver of AKS' disks, and the API group and version of snapshots."""
+"""API group and version of volume snapshots. `DISK_DRIVER` is the CSI driver of AKS's disks."""

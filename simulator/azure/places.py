@@ -1,7 +1,8 @@
 """Regions, what each sells, and the quota that a VM size counts toward: the simulator's own tables, each entry with its
 source.
 
-The catalogue has the program's assumptions about the same. They are kept apart so that a mistake there is refused here.
+The catalogue has the deployed program's own assumptions about regions and sizes. The two are kept apart so that the
+simulator refuses a deployment that relies on a mistake in the catalogue.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Region:
     sizes: frozenset[str]
     """Sizes that the region sells. The zones that offer a size differ by subscription, so all zones are assumed to."""
     standard_v2: str
-    """`yes`, `no` or `unknown`: NAT gateways of the zone-redundant SKU."""
+    """`yes`, `no` or `unknown`: whether the region offers NAT gateways of the zone-redundant SKU StandardV2."""
 
 
 @cache

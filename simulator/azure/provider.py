@@ -224,7 +224,7 @@ def _sendable(inputs: Mapping[str, Any]) -> Json:
 
 
 def _normal(inputs: Mapping[str, Any]) -> Json:
-    """The inputs without those differences that azure-native ignores."""
+    """The inputs in a normal form, in which inputs that azure-native treats as equal are equal."""
     result = {name: value for name, value in inputs.items() if value is not None}
     if isinstance(result.get("location"), str):
         result["location"] = location(result["location"])

@@ -99,8 +99,8 @@ def _pool_facts(
 
 
 def _left(version: str, old: Mapping[str, Any]) -> Json:
-    """Version and image that the nodes have before an upgrade to `version`; empty if the version stays the same, and
-    for a new pool.
+    """Version and image that a pool's nodes have before their upgrade to `version`; empty for a new pool, and if the
+    version stays the same.
     """
     present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
     return present if present and present.get("version") != version else {}

@@ -39,7 +39,7 @@ def inputs_after(mapping: TypeMapping, found: Resource, outputs: Json, inputs: J
 
 
 def merged(given: Any, before: Any, after: Any) -> Any:
-    """The input with the difference between two answers applied to it.
+    """The input `given`, changed by the difference between Azure's answers `before` and `after`.
 
     >>> merged([{"name": "a", "count": 1}], [{"name": "a", "count": 1}], [{"name": "a", "count": 2}, {"name": "b"}])
     [{'name': 'a', 'count': 2}, {'name': 'b'}]

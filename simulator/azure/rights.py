@@ -1,4 +1,4 @@
-"""Authorization by Azure Resource Manager: the check that comes before any other."""
+"""Authorization by Azure Resource Manager, which comes before every other check of a request."""
 
 from __future__ import annotations
 

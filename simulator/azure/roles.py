@@ -1,4 +1,4 @@
-"""Roles on Azure's management plane, and those that apply inside a cluster."""
+"""Azure roles: those for Azure's management plane, and those that give rights inside a Kubernetes cluster."""
 
 from __future__ import annotations
 

@@ -17,9 +17,11 @@ SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
 """States of a resource on which no operation is in progress."""
 UPGRADED_FROM = "from"
-"""Fact of a pool while its nodes get another version or node image: the version and image that they still have."""
+"""Key in a pool's facts while its nodes get another version or node image; the value is the version and image that they
+still have.
+"""
 KEPT = "kept"
-"""Fact of a pool after a failed upgrade: AKS's message about the Pod that could not be evicted."""
+"""Key in a pool's facts after a failed upgrade; the value is AKS's message about the Pod that could not be evicted."""
 
 
 @dataclass
@@ -60,7 +62,7 @@ class StandingRole:
     """A built-in role that was assigned on the subscription before the stack existed, and outside of it."""
 
     principal: str
-    """Entra object id."""
+    """Entra object id of the principal that has the role."""
     role: str
     """GUID of the role."""
     assigns: Collection[str] = ()
@@ -89,11 +91,13 @@ class Directory:
     principals: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
     roles: Sequence[StandingRole] = ()
-    """Roles of these principals on the subscription; the deployer is its owner."""
+    """Roles that principals have on the subscription; the deployer is its owner."""
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Object id of a principal → its groups."""
     closed: Collection[str] = ()
-    """Scopes outside of the subscription on which the deployer has no role; it is owner of the others."""
+    """Scopes outside of the subscription on which the deployer has no role; on all other scopes the deployer is an
+    owner.
+    """
 
 
 SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -125,7 +129,7 @@ class AzureState:
     directory: Directory = field(default_factory=Directory)
     offers: Offers = field(default_factory=CatalogOffers)
     quota: Mapping[str, int] = field(default_factory=dict[str, int])
-    """vCPUs by usage name: a family, `cores` (regional) or `lowPriorityCores`."""
+    """Quotas in vCPUs by usage name: a VM family, `cores` (regional) or `lowPriorityCores`."""
     capacity: Mapping[str, int] = field(default_factory=dict[str, int])
     """Total number of nodes of a VM size that Azure can provide; sizes that are not listed are unlimited."""
     now: float = 0
@@ -140,7 +144,7 @@ class AzureState:
     """Globally unique names that other customers hold, in lower case, by kind of resource."""
 
     budgets: Callable[[str], Sequence[Mapping[str, Any]]] = lambda cluster_id: ()
-    """PodDisruptionBudgets that a cluster has now, by the cluster's id."""
+    """Function that returns the present PodDisruptionBudgets of a cluster, given its id."""
 
     def get(self, resource_id: Any, kind: str | None = None) -> Resource | None:
         found = self.resources.get(ids.key(resource_id)) if isinstance(resource_id, str) else None

@@ -31,9 +31,9 @@ class Fault:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     cut: bool = False
-    """True to end the answer in the middle."""
+    """True if the answer breaks off in the middle."""
     only: str = ""
-    """End of the paths that this fault answers; empty for all paths."""
+    """End of the paths of those requests that the fault answers; empty if it answers any request."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Login:
 
     caller: str = ""
     refused: tuple[str, str] | None = None
-    """Code and message of the refusal."""
+    """Code and message with which ARM refuses the token; None if it accepts the token."""
 
 
 @dataclass
@@ -53,9 +53,9 @@ class ArmWeb:
     logins: Mapping[str, Login]
     """Logins by token."""
     faults: list[Fault] = field(default_factory=list[Fault])
-    """Faults of the next answers, one for each."""
+    """Faults for the next answers. Each fault replaces one answer."""
     retry_after: str | None = "0"
-    """Header of answers that are to be fetched later."""
+    """Value of the header Retry-After in answers whose result is to be fetched later; None sends no such header."""
     asked: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])
     """Methods, paths and bodies of all requests."""
     _results: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Json]])

@@ -25,7 +25,7 @@ def _authority() -> ec.EllipticCurvePrivateKey:
 
 
 def issue(names: Sequence[str]) -> tuple[dict[str, str], datetime]:
-    """`tls.crt` and `tls.key` in base64 for these DNS names, and the certificate's end of validity."""
+    """`tls.crt` and `tls.key` in base64 of a new certificate for these DNS names, and the time at which it expires."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
     made = (

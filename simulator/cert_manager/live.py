@@ -28,9 +28,8 @@ RETRY_SECONDS = 0.3
 
 
 class CertManager:
-    """Simulates cert-manager while its controller's Deployment is available.
-
-    `file`: the simulated Azure's state file.
+    """Simulates cert-manager while its controller's Deployment is available. `file`: path of the simulated Azure's
+    state file.
     """
 
     def __init__(self, client: Client, file: Path, clock: Callable[[], float] = time.time) -> None:

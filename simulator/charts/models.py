@@ -1,4 +1,6 @@
-"""Chart models as folders for the real helm: charts written here with upstream's names, values and objects."""
+"""Chart models as folders that the real helm installs: charts written here with upstream's names, values and
+objects.
+"""
 
 from __future__ import annotations
 

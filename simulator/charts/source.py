@@ -15,7 +15,8 @@ class NoModel(HelmFailed):
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:
-    """A local chart for the named one: the path itself if it exists, else a pulled chart, else a model.
+    """Path of the local chart to install for the named chart: the named path if it exists, else a pulled chart, else a
+    chart model.
 
     Args:
         chart: A path, an `oci://` address, or a chart's name.

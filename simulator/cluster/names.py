@@ -17,9 +17,10 @@ pkg/nodeinfo/attributes.go)."""
 
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"
+"""Annotation of Pods with the name of that part of the simulator that runs their containers. KWOK leaves such Pods
+alone (kwok.yaml)."""
 NETWORKS_FOUND = f"{SIMULATOR}networks-found"
 """Annotation of a Pod that names networks: the networks were found, so its sandbox can be created."""
-"""Annotation of Pods with the model that runs their containers. KWOK leaves such Pods alone (kwok.yaml)."""
 RUNS = f"{SIMULATOR}runs"
 """Annotation of Pods with the program that the container runs."""
 HOST_DRIVER = f"{SIMULATOR}host-driver"

@@ -53,13 +53,14 @@ def keep_running(
 ) -> str | None:
     """Starts clients again that have ended, once the server is ready.
 
-    Returns the name of a client that ends after each restart, or None if all keep running. Without one of them its work
-    is not done and nothing reports it: nodes stay tainted, Pods stay pending.
+    Returns the name of a client that ends after each restart, or None if all keep running. If a client is missing,
+    nothing reports that its work is not done: nodes stay tainted, Pods stay pending.
 
     Args:
         names: Names of the client processes.
-        waited: Seconds for which the server was not ready after the clients were started. If that is most of
-            `GIVES_UP_SECONDS`, a client that is still running may be about to end, so this waits for that first.
+        waited: Seconds for which the server was not ready after the clients were started. If they are more than half of
+            `GIVES_UP_SECONDS`, a client that still runs may be about to end, so the function first waits until it would
+            have ended.
     """
     if waited > GIVES_UP_SECONDS / 2:
         sleep(max(0.0, GIVES_UP_SECONDS + 1 - waited))

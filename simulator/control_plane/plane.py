@@ -46,8 +46,10 @@ process that ends is reported at once.
 """
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
-"""etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its
-client read a URL with two slashes, since the kernel takes no path of more than 108 characters."""
+"""etcd's address: a socket in the control plane's folder, whose permissions guard the data. The path is relative to
+that folder (etcd reads a URL with two slashes as a relative path), because the kernel accepts no socket path of more
+than 108 characters.
+"""
 SERVICE_RANGE = "10.96.0.0/16"
 
 
@@ -201,7 +203,7 @@ class ControlPlane:
         )
 
     def _further_logins(self) -> Sequence[tuple[str, str, str]]:
-        """Further clients with certificates: file, user and group."""
+        """File, user and group of each additional client for which a certificate is made; none by default."""
         return ()
 
     def _server_options(self) -> Sequence[str]:
@@ -263,8 +265,8 @@ class ControlPlane:
             self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _succeeds(client, path))
 
     def _wait_for(self, needed: tuple[str, ...], late: str, is_done: Callable[[], bool]) -> None:
-        """Waits until `is_done`, while the processes in `needed` run; `late` completes the message for when time runs
-        out.
+        """Waits until `is_done`, while the processes in `needed` run; `late` is the end of the error message if it
+        takes too long.
         """
         end = time.monotonic() + START_SECONDS
         while not is_done():

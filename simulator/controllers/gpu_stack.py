@@ -85,7 +85,9 @@ class GpuStack:
         return LOOK_SECONDS if self._controllers.are_waiting or self._kubelets.look_at_jobs else None
 
     def _has_moved(self) -> bool:
-        """Runs every simulated component once; returns True if one has written something that others read."""
+        """Runs every simulated component once; returns True if a component has written an object that other components
+        read.
+        """
         now = time.monotonic()
         seconds, self._then = (now - self._then) * self._speed, now
         given = self._cluster.operator()

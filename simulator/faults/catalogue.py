@@ -44,15 +44,17 @@ class Fault:
     summary: str
     where: Literal["gpu", "node"]
     drivers: tuple[str, ...]
-    """Driver sources of the pools on which the fault can happen; empty for all."""
+    """Driver sources of the node pools on which the fault can happen; empty for all pools."""
     needs: Literal["", "infiniband"]
-    """Hardware of a node on which it can happen; empty for any node."""
+    """Hardware that a node must have for the fault to happen on it; empty if any node will do."""
     alerts: tuple[str, ...]
     effects: Effects
     ends: frozenset[str] = frozenset()
     """Events that end the fault, in the terms of `data/faults.yaml`."""
     conditions: tuple[str, ...] = ()
-    """Node conditions that follow from the fault; those of a health monitor depend on the stack."""
+    """Node conditions that follow from the fault. Conditions that a health monitor sets appear only in a stack with
+    that monitor.
+    """
     over: frozenset[str] = frozenset()
     """Events that end the fault's cause but leave the GPU out of service."""
 

@@ -19,7 +19,7 @@ from simulator.pool_nodes import delete, restart
 
 NAMESPACE = "default"
 LOAD = f"{SIMULATOR}gpu-load"
-"""Annotation of a Pod: the share of its GPUs that the Pod uses; all of it by default."""
+"""Annotation of a Pod: the share of its GPUs that the Pod uses, from 0 to 1; all of them by default."""
 HOST = "kubernetes.io/hostname"
 EXPORTER = "app=nvidia-dcgm-exporter"
 """Selector of the exporters' Pods."""

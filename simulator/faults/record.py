@@ -21,13 +21,13 @@ class Injected:
 
     fault: str
     gpu: int
-    """Number of the GPU; 0 for a fault of the node."""
+    """Number of the GPU that has the fault; 0 for a fault of the node."""
     since: float
-    """Seconds since the epoch, of a real clock."""
+    """Start of the fault in seconds since the epoch, by a real clock."""
     over: bool = False
     """True if the fault's cause has ended; the GPU stays out of service until the device plugin starts again."""
     boot: str = ""
-    """Boot id with which the fault came, so that this boot does not end it."""
+    """Boot id of the node when the fault came, so that this boot does not end the fault."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The main containers of the operands, and what they do to the node once their init containers have finished."""
+"""Main containers of the operands, and what each does to the node once the init containers of its Pod have finished."""
 
 from __future__ import annotations
 

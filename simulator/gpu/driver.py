@@ -12,7 +12,7 @@ from simulator.gpu.labels import is_managed
 from simulator.gpu.release import Release
 
 POLICY_DAEMONSET = "nvidia-driver-daemonset"
-"""The ClusterPolicy's own driver."""
+"""Name of the DaemonSet with which the ClusterPolicy itself installs the driver."""
 COMPONENT = "app.kubernetes.io/component"
 DRIVER_COMPONENT = "nvidia-driver"
 CONFLICT = "ConflictingNodeSelector"
@@ -54,7 +54,9 @@ def is_driver(item: Mapping[str, Any]) -> bool:
 
 
 def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
-    """The node's operating system by NFD's labels; None until NFD has set them."""
+    """The node's operating system by NFD's labels; None until NFD has set them. `precompiled`: True to include the
+    kernel.
+    """
     given = labels(node)
     if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):
         return None

@@ -103,7 +103,7 @@ def _daemonset(run: Run, given: Json, target: OperatingSystem, manager: str) -> 
 def _mounted(state: State, spec: Mapping[str, Any]) -> DriverFiles:
     """The ConfigMap files that an NVIDIADriver mounts.
 
-    If any of its ConfigMaps is missing, the operator logs an error and mounts none (`getManifestObjects` in
+    If one of these ConfigMaps is missing, the operator logs an error and mounts none (`getManifestObjects` in
     internal/state/driver.go).
     """
     try:

@@ -20,7 +20,9 @@ SIDECARS = {
     "gds": ("nvidia-fs-ctr", "GDS_ENABLED", "nvidia_fs"),
     "gdrcopy": ("nvidia-gdrcopy-ctr", "GDRCOPY_ENABLED", "gdrdrv"),
 }
-"""Container, variable of the driver, and kernel module."""
+"""Sidecars of the driver Pod, by field of the spec: container, environment variable of the driver, and kernel module.
+
+"""
 SYNC = "Error syncing state state-driver: failed to create k8s objects from manifests: "
 MANAGER, PEERMEM = "k8s-driver-manager", "nvidia-peermem-ctr"
 

@@ -86,7 +86,9 @@ def digest_of(pod: Mapping[str, Any]) -> str:
 
 
 def is_same_install(running: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """True if two Pod specs install the same driver; False if they have no digest to compare."""
+    """True if two Pod specs have the same DRIVER_CONFIG_DIGEST, so that they install the same driver; False if they
+    have none.
+    """
     return digest_of(running) == digest_of(wanted) != ""
 
 

@@ -32,14 +32,19 @@ OPERANDS = frozenset(
     }
 )
 """Main containers of the operands that the driver manager stops (NVIDIA/k8s-driver-manager v0.12.0,
-`evictAllGPUOperatorComponents`)."""
+`evictAllGPUOperatorComponents`).
+"""
 OPEN = ""
 TAKES_LOADED_PEERMEM = (595, 71, 5)
-"""The first driver image known to have NVIDIA/gpu-driver-container 446061a; none of branch 580 was found to."""
+"""The first driver image known to contain the change NVIDIA/gpu-driver-container 446061a. No image of branch 580 is
+known to contain it.
+"""
 RETRY = "command failed, retrying after 5 seconds"
 
 Look = tuple[NodeState, str, bool]
-"""The node after one attempt, why the gate is closed (empty: open), and True if the container has failed."""
+"""Result of one attempt of a container: the node afterwards, the reason why the gate is closed (empty if it is open),
+and True if the container has failed.
+"""
 
 
 def host_driver_works(state: NodeState) -> bool:

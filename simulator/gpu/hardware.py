@@ -15,7 +15,7 @@ from physical_ai.catalog.vendors import NVIDIA
 from simulator.cluster.machines import machine_of
 
 MIG_OFF = None
-"""A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
+"""Value of `Hardware.mig` for a GPU whose MIG mode is off. `()` means that MIG mode is on and there is no instance."""
 
 Mig = tuple[str, ...] | None
 
@@ -35,14 +35,14 @@ class Hardware:
     vgpu: bool = False
     """True for a vGPU guest: it needs the GRID driver, and its host controls MIG."""
     complete: bool = True
-    """True if the guest has all memory of its GPUs, so that NVML reports their utilization."""
+    """True if the VM has all memory of its GPUs. Only then does NVML report their utilization."""
     vgpu_signature: str = ""
-    """Host driver version, if the PCI capability shows a vGPU to GFD."""
+    """Version of the host driver, if GFD can read it from the vGPU's PCI capability; otherwise empty."""
     secure_boot: bool = False
     adapters: int = 0
-    """InfiniBand adapters; Azure's sizes have one for each GPU."""
+    """Number of InfiniBand adapters; Azure's sizes have one for each GPU."""
     rails: int = 0
-    """NVIDIA's Ethernet adapters for the GPUs' own network, which servers have."""
+    """Number of NVIDIA's Ethernet adapters for the network between GPUs; only servers have them."""
     containerd_config: int = 2
     """Schema version of the node image's config.toml; AKS ships 2 (NVIDIA/gpu-operator#2646)."""
 
@@ -52,7 +52,7 @@ class Hardware:
 
 
 PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
-"""The instance that the guest of a part of an RTX PRO 6000 sees."""
+"""MIG instance that the guest of an RTX PRO 6000 vGPU sees, by the part of the card that the VM has."""
 
 
 def of_size(size: Machine) -> Hardware | None:

@@ -25,7 +25,7 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
     VM_PASSTHROUGH: ("sandbox-device-plugin", "sandbox-validator", "vfio-manager", "kata-manager", "cc-manager"),
     VM_VGPU: ("sandbox-device-plugin", "vgpu-manager", "vgpu-device-manager", "sandbox-validator", "cc-manager"),
 }
-"""Deploy labels by workload type of a node's GPUs."""
+"""Operands that run for each workload type of a node's GPUs; each has a label `nvidia.com/gpu.deploy.<operand>`."""
 
 
 def is_gpu_node(given: Labels) -> bool:

@@ -50,13 +50,17 @@ INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulab
 """Annotation of nodes that were cordoned before their driver upgrade began."""
 COMPLETION_START = f"{NVIDIA}gpu-driver-upgrade-wait-for-pod-completion-start-time"
 VALIDATION_START = f"{NVIDIA}gpu-driver-upgrade-validation-start-time"
-"""Annotations of nodes: start of the wait for Pods to finish, or for validation, in seconds since the epoch."""
+"""Names of annotations of nodes. Each has a time in seconds since the epoch: when the node began to wait for Pods to
+finish, or for validation.
+"""
 
 OS_ID = f"{NFD}system-os_release.ID"
 OS_VERSION = f"{NFD}system-os_release.VERSION_ID"
 KERNEL = f"{NFD}kernel-version.full"
 GPU_PCI = tuple(f"{NFD}{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de"))
-"""Any of them `true` makes a node a GPU node: NVIDIA devices, 3D controllers, VGA controllers."""
+"""NFD's labels for NVIDIA devices, 3D controllers and VGA controllers. A node is a GPU node if any of them is `true`.
+
+"""
 
 LAST_APPLIED = f"{NVIDIA}last-applied-hash"
 
@@ -66,7 +70,9 @@ MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
 STACK = "gpu-stack"
 """Value of the annotation `played-by` that stands for this simulation of the GPU stack."""
 LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
-"""Annotation of nodes with the value `true` where the seed architecture's marker and bind mount exist."""
+"""Annotation of nodes with the value `true` if they have the marker file and the bind mount of an older set-up, which
+let the operator use a driver of the host.
+"""
 MODEL_TIME = f"{SIMULATOR}model-time"
 """Annotation of nodes whose driver upgrade has timers: simulated time of the last round, in seconds since the epoch."""
 NOT_READY = f"{SIMULATOR}not-ready"

@@ -16,7 +16,7 @@ ADAPTER = {"class": "0207", "vendor": "15b3", "device": "101e"}
 RAIL = {"class": "0200", "vendor": "15b3", "device": "1021"}
 """A ConnectX-7 that is an Ethernet adapter (pci.ids, 15b3:1021)."""
 FIELDS = ("vendor",)
-"""`deviceLabelFields` of the operator's chart."""
+"""PCI fields in NFD's labels by default: `deviceLabelFields` in the values of the operator's chart."""
 
 
 def os_release(image: str) -> dict[str, str]:

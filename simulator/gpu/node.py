@@ -1,9 +1,9 @@
 """The gates of one GPU node, from event to event.
 
-    labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
+labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
 
-`step` is pure. The caller turns changes of the node's objects into events, sends `Tick`s at any speed, and writes the
-results back: Pod statuses, labels, allocatable resources, readiness.
+`step` is a pure function. The caller turns changes of the node's objects into events, sends `Tick`s at any speed, and
+writes the results back: Pod statuses, labels, allocatable resources, readiness.
 """
 
 from __future__ import annotations

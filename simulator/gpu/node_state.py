@@ -26,12 +26,14 @@ class Timing:
     """Durations of a Pod's steps, in simulated seconds."""
 
     driver_build: float = 100.0
-    """Seconds from the driver container's start until its startup probe succeeds: the operator finds it ready at the
-    first of its looks, every two minutes, as the genuine one does with undisturbed nodes."""
+    """Seconds from the start of the driver container until its startup probe succeeds. The value is below two minutes,
+    so that the operator, which checks every two minutes, finds the driver ready at its first check, as on an
+    undisturbed node of a real cluster.
+    """
     driver_start: float = 60.0
     """Seconds until the startup probe's first check succeeds, if the modules are already loaded."""
     poll: float = 5.0
-    """Seconds between two checks of a waiting init container (the validator's and the shell loops' own value)."""
+    """Seconds between two checks of a waiting init container, as in the validator and the shell loops."""
     start: float = 2.0
     """Seconds from one container's end to the next one's start."""
 
@@ -48,7 +50,7 @@ class Workload:
     image: str = ""
     """Image of the main container."""
     config_map: str = ""
-    """Name of the device plugin's configurations."""
+    """Name of the ConfigMap with the device plugin's configurations."""
     is_driver: bool = False
 
 
@@ -75,7 +77,7 @@ class Pod:
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The device-plugin configuration that the main container read when it started, and its key."""
+    """`config`: the device-plugin configuration that the main container read when it started; `config_key`: its key."""
 
     @property
     def is_ready(self) -> bool:
@@ -120,9 +122,9 @@ class Host:
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
     modules: str = "open"
-    """Kind of its kernel modules: `open` or `proprietary`."""
+    """Kind of the driver's kernel modules: `open` or `proprietary`."""
     smi: str = "usr/bin"
-    """Directory of the host with nvidia-smi."""
+    """Directory on the host that contains nvidia-smi."""
     loaded: bool = True
     """True if the driver's kernel modules are in the running kernel."""
     bind_mount: bool = False
@@ -145,23 +147,28 @@ class NodeState:
     mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Layouts of the MIG manager's own ConfigMap, by name; empty for its defaults."""
     collectors: str = ""
-    """CSV that the DCGM exporter mounts; empty for the one of its image."""
+    """CSV that the DCGM exporter mounts; if empty, the exporter uses the CSV of its image."""
     driver_in_cluster: bool = False
-    """True where any node has a driver pod of the operator: the validator then takes every node's driver for the
-    operator's."""
+    """True if any node of the cluster has a driver Pod of the operator. The validator then takes the driver of every
+    node for the operator's.
+    """
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
     """Files in /run/nvidia/validations."""
     driver_root: str = ""
-    """Content of driver-ready; empty without the file."""
+    """Driver root that the file `driver-ready` contains; empty if the file does not exist."""
     loaded: str = ""
-    """DRIVER_CONFIG_DIGEST of the operator's driver in the running kernel; empty without one, or without a digest."""
+    """DRIVER_CONFIG_DIGEST of the operator's driver that is loaded in the kernel; empty if no such driver is loaded or
+    it has no digest.
+    """
     network_driver: str = ""
-    """The driver of the network cards that a container has installed on the node; empty for that of the node itself."""
+    """Image of the network cards' driver that a container has installed; empty if the node uses its own driver."""
     built_for: str = ""
     """The network driver that nvidia-peermem was built against."""
     keeps_modules: bool = False
-    """True if the driver's container has only installed its userspace part, and has no modules to load."""
+    """True if the driver's container has installed only the userspace part, because the kernel modules were already
+    loaded.
+    """
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
@@ -174,7 +181,7 @@ class NodeState:
     claimable: int = 0
     """GPUs that the DRA driver's plugin has published for claims."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes."""
+    """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes a label."""
     timing: Timing = Timing()
     faults: NodeFaults = NO_FAULTS
 
@@ -202,7 +209,7 @@ class NodeState:
 
     @property
     def has_peermem(self) -> bool:
-        """True if nvidia-peermem is in the running kernel.
+        """True if the module nvidia-peermem is loaded.
 
         Another network driver unloads it, and a module that was not built against the present network driver does not
         load (NVIDIA/gpu-operator#2868).

@@ -42,14 +42,16 @@ SETTABLE = (
     "migManager",
     "nodeStatusExporter",
 )
-"""Components whose pull settings, resources and network the operands get here; those of virtual machines do not."""
+"""Components whose pull settings, resources and network are applied to their operands. The components for virtual
+machines are not among them.
+"""
 WITHOUT_ARGS = ("nvidia-container-toolkit-daemonset", "nvidia-device-plugin-mps-control-daemon")
 OWN_ENV = (
     "nvidia-container-toolkit-daemonset",
     "nvidia-operator-validator",
     "nvidia-device-plugin-mps-control-daemon",
 )
-"""Operands that do not simply take their component's `env`."""
+"""Operands whose containers do not simply get the `env` of their component in the ClusterPolicy."""
 MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"
@@ -101,7 +103,9 @@ def update_strategy(spec: Mapping[str, Any]) -> Json:
 
 
 def common(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Applies the section `daemonsets` of the ClusterPolicy to an operand. Its tolerations replace the built-in one."""
+    """Applies the section `daemonsets` of the ClusterPolicy to an operand. Tolerations in that section replace the
+    operand's built-in toleration.
+    """
     given.labels = dict(at(spec, "daemonsets.labels", {}))
     given.pod_labels = dict(given.labels)
     given.pod_annotations |= at(spec, "daemonsets.annotations", {})

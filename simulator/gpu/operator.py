@@ -1,8 +1,8 @@
 """The GPU Operator without an API server: from the state that it sees to its writes.
 
 Four controllers share the work; `driver_controller` is the one of the NVIDIADrivers. `wakes` returns the controllers
-that a change of the cluster wakes, `reconcile` returns their writes. Both are pure. The caller applies these writes,
-lets the cluster react, and calls again until no controller wakes.
+that a change of the cluster wakes, `reconcile` returns their writes. Both are pure functions. The caller applies the
+writes, lets the cluster react, and calls again until no controller wakes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
 
 
 def _is_next(before: State, after: State) -> bool:
-    """True if the ClusterPolicy that the operator now follows was ignored before and has not itself changed."""
+    """True if the ClusterPolicy that the operator follows now existed before the change, was ignored, and has not
+    changed since.
+    """
     other = before.ignored.get(name(after.policy or {}))
     return other is not None and other.get("spec") == after.spec
 

@@ -30,11 +30,13 @@ class Pacing:
     """Name of the last ClusterPolicy that was followed."""
     upgraded: float = 0.0
     recreated: float = 0.0
-    """Simulated times of the last upgrade pass, and of the last deletion of a driver's DaemonSet."""
+    """`upgraded`: simulated time of the last upgrade pass. `recreated`: simulated time of the last deletion of a
+    driver's DaemonSet.
+    """
 
     @property
     def is_waiting(self) -> bool:
-        """True if a controller only waits for time to pass."""
+        """True if a controller has nothing to do until time has passed."""
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:

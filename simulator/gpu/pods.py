@@ -44,7 +44,9 @@ class Draft:
         return next(iter(self.containers))
 
     def env(self, container: str) -> dict[str, Any]:
-        """Environment of a container or init container; changing it changes the draft."""
+        """Environment of a container or init container, as a dictionary; a change of the dictionary changes the
+        draft.
+        """
         return (self.containers if container in self.containers else self.init)[container].setdefault("env", {})
 
     def pull_secrets(self, names: Sequence[str] | None) -> None:

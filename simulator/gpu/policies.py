@@ -9,12 +9,13 @@ from simulator.gpu.release import Release
 
 
 def active(found: Release, policies: Sequence[Json], held: str) -> Json | None:
-    """The ClusterPolicy that the operator follows; None without one. The other ClusterPolicies get no status, since the
-    operator sets theirs in memory only.
+    """The ClusterPolicy that the operator follows; None if it follows none. The other ClusterPolicies get no status,
+    since the operator sets theirs in memory only.
 
-    Until v26.3 it is the first one that the operator's process has reconciled; no other replaces it while the process
-    runs, not even after its deletion (NVIDIA/gpu-operator, `clusterpolicy_controller.go`). v26.7 follows the oldest
-    one, and among equally old ones the first by name (`getSingletonClusterPolicy` in `active_config.go`).
+    Until v26.3 the operator follows the first ClusterPolicy that its process has reconciled, as long as the process
+    runs and even after that ClusterPolicy is deleted (NVIDIA/gpu-operator, `clusterpolicy_controller.go`). v26.7
+    follows the oldest one, and among equally old ones the first by name (`getSingletonClusterPolicy` in
+    `active_config.go`).
 
     Args:
         policies: All ClusterPolicies that are not being deleted.

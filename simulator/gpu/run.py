@@ -1,4 +1,4 @@
-"""One reconcile in progress: a copy of the state that follows every step, and the steps so far."""
+"""State of the cluster during one reconcile, kept up to date with the operator's steps, and the steps so far."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _single(gpus: Sequence[Mig]) -> list[Device]:
 
 
 def sharing(config: Mapping[str, Any]) -> Sharing:
-    """The sharing that a device-plugin configuration asks for."""
+    """Sharing of GPUs that a device-plugin configuration asks for."""
     for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
         entries: Sequence[Mapping[str, Any]] = section.get("resources") or ()
@@ -92,7 +92,8 @@ def sharing(config: Mapping[str, Any]) -> Sharing:
 
 
 def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
-    """Allocatable amounts by resource name: the number of devices times their replicas, under the configured new names.
+    """Allocatable amounts by resource name: the number of devices times their replicas. A renamed resource has its new
+    name.
 
     Raises:
         PluginFault: MPS on MIG devices.
@@ -109,9 +110,9 @@ def healthy(
 ) -> dict[str, int]:
     """Amount of each registered resource that a node offers after critical Xid errors of the GPUs `struck`.
 
-    The plugin's health check remembers only one device of each GPU, so it withdraws only one: a whole GPU, or one of
-    the shares or MIG instances of a GPU, whichever it remembers. The others are still offered, and new Pods land on
-    them (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, fixed in
+    The plugin's health check remembers only one device of each GPU, so it withdraws only that device: a whole GPU, or
+    one of a GPU's shares or MIG instances. The GPU's other devices are still offered, and new Pods land on them
+    (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, fixed in
     #1930 after v0.20.0).
     """
     of_gpus = {(device.resource, device.gpu) for device in given if device.gpu in struck}

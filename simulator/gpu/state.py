@@ -42,22 +42,22 @@ class State:
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
     """Pods by node, of nodes that the upgrade controller is clearing."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Simulated seconds for which Pods of a node have been evicted so far."""
+    """Simulated seconds for which the operator has tried to evict Pods, by node."""
     now: float = 0.0
     """Simulated time in seconds since the epoch."""
     is_due: bool = True
-    """True if the upgrade controller, which watches no Pods, now reads them again."""
+    """True if the time has come for the upgrade controller, which watches no Pods, to read them again."""
     ignored: Objects = field(default_factory=dict[str, Json])
     """ClusterPolicies other than the one that the operator follows."""
     namespace: str = "gpu-operator"
     namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     crds: frozenset[str] = frozenset()
-    """Kinds of other projects that the API server knows: `ServiceMonitor`."""
+    """Kinds of other projects, such as `ServiceMonitor`, that the API server knows."""
     manager_image: str = ""
-    """The operator's own DRIVER_MANAGER_IMAGE; empty for that of its release."""
+    """Value of DRIVER_MANAGER_IMAGE in the operator's environment; if empty, the image of its release is used."""
     draw: int = 0
-    """Stand-in for the random node order of a pass, which with several operating systems determines the ClusterPolicy's
-    image.
+    """Number in place of the random order in which the operator reads nodes. If the nodes have several operating
+    systems, it determines the ClusterPolicy's driver image.
     """
 
     @property
@@ -89,8 +89,10 @@ class Write:
     kind: str
     name: str
     body: Any = None
-    """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool;
-    evict: the Workload on the node `name`; event: an `upgrade.Note` on the node `name`; others: None."""
+    """Content of the write, by verb. label and annotate: the changes, None removes a key. apply: the object. status:
+    the status. cordon: a bool. evict: the Workload on the node `name`. event: an `upgrade.Note` for the node `name`.
+    Other verbs: None.
+    """
 
     def __str__(self) -> str:
         return f"{self.verb} {self.kind}/{self.name}"

@@ -71,7 +71,7 @@ def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
 def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
     """True if an NVIDIADriver's DaemonSet is ready.
 
-    Unlike the ClusterPolicy's, one that its controller has not seen yet is not ready.
+    Until its controller has seen the DaemonSet it is not ready; that is not so for the ClusterPolicy's DaemonSets.
     """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     desired = int(status.get("desiredNumberScheduled", 0))

@@ -22,9 +22,11 @@ CORDON, WAIT, DELETE_PODS, DRAIN = (
 )
 RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
 CLEARING = (WAIT, DELETE_PODS, DRAIN)
-"""States in which the Pods on the node determine the next state."""
+"""Upgrade states in which the Pods on the node determine the node's next state."""
 EVICTING = (DELETE_PODS, DRAIN)
-"""States in which the operator tries again until a time limit, which it counts in its own memory."""
+"""Upgrade states in which the operator repeats evictions until a time limit; it keeps the start of that time in its own
+memory.
+"""
 MOST_RESTARTS = 10
 """Number of container restarts above which a driver Pod that is not ready has failed."""
 VALIDATION_SECONDS = 600
@@ -43,7 +45,9 @@ class DriverPod:
     failing: bool = False
     """True if a container is not ready and was restarted more than MOST_RESTARTS times."""
     same_install: bool = False
-    """True for a pod with the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: both install the same."""
+    """True for a Pod with the same DRIVER_CONFIG_DIGEST as the present template of its DaemonSet, so that both install
+    the same driver.
+    """
     is_orphan: bool = False
     """True if no DaemonSet owns the Pod."""
 
@@ -58,19 +62,21 @@ class Note:
 
 @dataclass(frozen=True)
 class Move:
-    """One node's next state; `evict`: Pods that must be evicted before the node can change its state."""
+    """Next upgrade state of one node. `evict`: Pods that must be evicted before the node can change its state."""
 
     node: str
     state: str
     unschedulable: bool | None = None
-    """New value of `spec.unschedulable` before the label is set; None leaves it."""
+    """New value of `spec.unschedulable`, written before the label; None leaves the value as it is."""
     restart: bool = False
     """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Annotations of the node, in which the operator keeps state over its own restart; None removes one."""
+    """Changes of the node's annotations, in which the operator keeps data over its own restart; None removes an
+    annotation.
+    """
     notes: tuple[Note, ...] = field(default=(), compare=False)
-    """Notes for a user, which have no effect."""
+    """Events that tell a user about the move; they have no effect."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +95,11 @@ class Pool:
     validating: frozenset[str] = frozenset()
     """Nodes that have a validator pod, ready or not."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Simulated seconds for which Pods of a node have been evicted so far."""
+    """Simulated seconds for which the operator has tried to evict Pods, by node."""
     now: float = 0.0
     """Simulated time in seconds since the epoch."""
     restarts_in_place: bool = False
-    """True where a driver pod that differs in nothing that is installed is restarted without clearing its node."""
+    """True if a driver Pod whose replacement would install the same driver is restarted without clearing its node."""
 
     @property
     def states(self) -> dict[str, str]:
@@ -110,13 +116,13 @@ def is_pending(given: Mapping[str, str]) -> bool:
 
 
 def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0) -> int:
-    """Number of further nodes that may start: `maxParallelUpgrades` (0 = no limit) within `maxUnavailable`.
+    """Number of further nodes whose upgrade may start: `maxParallelUpgrades` (0 = no limit) within `maxUnavailable`.
 
     Args:
         policy: The upgrade policy.
         total: Number of nodes in the pool.
-        busy: Number of those that have started and not finished; a failed one has not finished.
-        unavailable: Number of those that are cordoned, by anyone, or not ready.
+        busy: Number of the pool's nodes whose upgrade has started and not finished. A failed upgrade has not finished.
+        unavailable: Number of the pool's nodes that are cordoned, by anyone, or not ready.
     """
     free = (int(policy.get("maxParallelUpgrades", 1)) or total + busy) - busy
     limit = str(policy.get("maxUnavailable", "25%"))

@@ -21,9 +21,10 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "waitForCompletion": {"podSelector": "", "timeoutSeconds": 0},
     "drain": {"enable": False, "force": False, "podSelector": "", "timeoutSeconds": 300, "deleteEmptyDir": False},
 }
-"""Upgrade policy of an NVIDIADriver from v26.7.0 on, for each part that it leaves out; without any policy its
-drivers are upgraded (NVIDIA/gpu-operator v26.7.0, `GetUpgradePolicyWithDefaults` in
-api/nvidia/v1alpha1/nvidiadriver_types.go)."""
+"""Upgrade policy of an NVIDIADriver from v26.7.0 on. A field that the NVIDIADriver leaves out has the value shown here;
+with no policy at all, its drivers are upgraded (NVIDIA/gpu-operator v26.7.0, `GetUpgradePolicyWithDefaults` in
+api/nvidia/v1alpha1/nvidiadriver_types.go).
+"""
 
 
 def owner_of(state: State, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -73,7 +74,7 @@ def are_pending(state: State) -> bool:
 
 
 def upgrade_drivers(run: Run) -> None:
-    """Runs one pass of the upgrade controller."""
+    """Runs one pass of the upgrade controller over the nodes."""
     for node in _abandoned(run):
         run.label(node, {names.UPGRADE_STATE: None})
     moves = [move for pool in _upgrade_pools(run) for move in upgrade.advance(pool)]

@@ -29,14 +29,14 @@ class Workload:
     name: str
     labels: Mapping[str, str]
     is_active: bool = True
-    """True for a pod that is pending or running; one that has ended holds no GPU, and may always be deleted."""
+    """True for a Pod that is pending or running. A Pod that has ended holds no GPU and may always be deleted."""
     has_gpu: bool = False
     has_controller: bool = False
     """True if a controller recreates the Pod elsewhere."""
     has_scratch: bool = False
     """True if the Pod has an `emptyDir`, whose content is deleted with the Pod."""
     stays: bool = False
-    """True for a Pod of a DaemonSet, or a static one: a drain leaves it alone."""
+    """True for a Pod of a DaemonSet or a static Pod, which a drain does not evict."""
 
 
 def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
@@ -106,7 +106,9 @@ def gpu_pods(given: Sequence[Workload]) -> list[Workload]:
 
 
 def is_deletable(given: Workload, spec: Mapping[str, Any]) -> bool:
-    """True for a Pod that may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
+    """True if a drain may evict the Pod. `spec`: the section `podDeletion` or `drain` of the upgrade policy, with its
+    settings `force` and `deleteEmptyDir`.
+    """
     if given.stays:
         return False
     if not given.is_active:

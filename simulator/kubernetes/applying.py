@@ -14,10 +14,14 @@ from simulator.kubernetes.field_managers import is_as_created, moved
 from simulator.kubernetes.objects import Object, is_crd, metadata, name_of, namespace_of
 
 LATE_SECONDS = 63
-"""Seconds that a create waits for its CRD or namespace, as the official plugin does in all its retries."""
+"""Seconds that a create waits for its CRD or namespace; the retries of Pulumi's official Kubernetes provider take as
+long.
+"""
 
 CREATOR = "pulumi-kubernetes"
-"""The field manager of every create. The first update hands its fields to the resource's own manager."""
+"""Field manager of every create. At the first update of a resource, the resource's own field manager takes over the
+fields.
+"""
 
 _CONFLICT_HELP = (
     "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/managing-resources-with-server-side-apply/"
@@ -93,9 +97,9 @@ class Applier:
         """Applies an object, and takes over the fields that the create and `kubectl` have set.
 
         The official plugin first moves these fields to the resource's manager, without a message (await.go,
-        fixCSAFieldManagers). In a dry run it moves none; there it overrides every manager, but only as long as the
-        entry of the create exists, which the first update moves (patchForce). So after one update a preview reports
-        conflicts with `kubectl`, and the update itself does not.
+        fixCSAFieldManagers). In a dry run the plugin moves no fields. It overrides every other manager instead, but
+        only until the first update, which moves the entry of the create (patchForce). So after one update a preview
+        reports conflicts with `kubectl`, and the update itself does not.
         """
         if dry_run:
             return self.apply(obj, manager, force or is_as_created(live), dry_run)

@@ -1,4 +1,6 @@
-"""Waits on the API server until an object is ready or deleted, with messages for objects that do not get there."""
+"""Waits until an object in the API server is ready or deleted, with error messages about objects for which that does
+not happen.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ _DELETE_UNAWAITED = frozenset(
 
 
 class NotInTime(Exception):
-    """Error if an object exists but is not ready in time; it has the object's last state and the reasons."""
+    """Error if an object exists but is not ready in time; it has the object's last state and the reasons why it is not
+    ready.
+    """
 
     def __init__(self, live: Object, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))

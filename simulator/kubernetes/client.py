@@ -35,13 +35,16 @@ JSON = "application/json"
 READY = "/readyz"
 _LATE_HOOKS = ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
 SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_HOOKS)}"
-"""Answers 200 before READY does: a new server tries a second time, a second later, to create the roles and the
-priority classes that each cluster has, and administrators need neither."""
+"""Path that answers 200 earlier than READY does. A new server tries again after a second to create the roles and the
+priority classes that each cluster has; administrators do not need to wait for those.
+"""
 _STARTING_SECONDS = 0.1
 """Seconds between two checks if a server is ready."""
 _ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
-"""Seconds that an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
+"""Seconds for which requests are repeated while a server is overloaded or the storage of a new CRD is not ready (answer
+429, "(re)initializing").
+"""
 
 
 class ApiError(Exception):
@@ -74,7 +77,7 @@ class UnknownKind(Exception):
 
 @dataclass(frozen=True)
 class Resource:
-    """Plural name of a kind in URLs, and whether its objects have a namespace."""
+    """Plural name of a kind in URLs, and True if its objects have a namespace."""
 
     plural: str
     namespaced: bool

@@ -18,7 +18,7 @@ _SUPPORTED = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v
 _LOGIN_SECONDS = 120
 """Seconds for a login; one that takes longer waits for a person."""
 _EARLY = timedelta(seconds=10)
-"""Time before the end of a token at which it is renewed, so that it does not expire during a request."""
+"""Time before the expiry of a token at which the token is renewed, so that it does not expire during a request."""
 
 
 class CredentialError(Exception):

@@ -53,9 +53,8 @@ def replacing_paths(obj: Object, mutability: Mutability, patch: bool) -> list[st
 def diff_objects(
     old_inputs: Object, live: Object, new: Object, *, namespaced: bool, mutability: Mutability, patch: bool
 ) -> Diff:
-    """Difference between the live object and the new inputs; only fields of the old inputs count in the live object.
-
-    So drift that a refresh found is corrected, and what the cluster adds is ignored.
+    """Difference between the live object and the new inputs. Of the live object only those fields count that the old
+    inputs have: drift that a refresh found is corrected, and fields that the cluster has added are ignored.
     """
     wanted = normalized(to_api(new))
     known = is_known(wanted)
@@ -91,7 +90,9 @@ def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) ->
 
 
 def three_way(declared: Any, current: Any, wanted: Any) -> Any:
-    """The state to compare the wanted inputs with: their fields as they are now, and declared fields that are gone."""
+    """State with which the wanted inputs are compared: the present values of their fields, and of fields that were
+    declared before and are not wanted any more.
+    """
     if not isinstance(current, dict) or not isinstance(wanted, dict):
         return cast("Any", current)
     state, named = cast("Object", current), cast("Object", wanted)
@@ -152,7 +153,9 @@ def _scoped(members: Object, namespaced: bool) -> Object:
 _QUANTITIES = frozenset(
     {"capacity", "default", "defaultRequest", "hard", "limits", "max", "min", "overhead", "requests", "sizeLimit"}
 )
-"""Members whose values are resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
+"""Names of fields whose values are resource quantities, so that `1.10` equals `1.1`. In other fields the two are
+different texts.
+"""
 
 
 def _pruned(live: Any, shape: Any, without_emptied: bool) -> Any:
@@ -170,8 +173,8 @@ def _pruned(live: Any, shape: Any, without_emptied: bool) -> Any:
 
 
 def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
-    """The new inputs in the form of the live object: equal quantities written alike, without values that the server
-    drops as empty.
+    """The new inputs written like the live object: equal quantities in the same notation, and without empty values that
+    the server drops.
     """
     if isinstance(new, dict) and isinstance(base, dict):
         wanted, held = cast("Object", new), cast("Object", base)

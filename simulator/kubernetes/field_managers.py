@@ -15,7 +15,9 @@ _TAKEN_OVER = {
     "Update": ("kubectl", "before-first-apply", "pulumi-kubernetes", "pulumi-resource-kubernetes"),
     "Apply": ("kubectl",),
 }
-"""Beginnings of names, by operation: of `kubectl` and of creates."""
+"""Beginnings of the names of field managers whose fields an update takes over, by operation: those of `kubectl`, and of
+the create.
+"""
 _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
 
 

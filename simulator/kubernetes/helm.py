@@ -18,7 +18,7 @@ from simulator.processes import GO_COLLECTION
 Document = dict[str, Any]
 
 _GRACE_SECONDS = 60
-"""Seconds that helm may need beyond its own --timeout before it counts as hung."""
+"""Seconds beyond its own --timeout after which a helm command counts as hung."""
 
 
 class HelmFailed(Exception):

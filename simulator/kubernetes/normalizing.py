@@ -1,5 +1,5 @@
-"""Forms in which inputs are compared: the API server's form, for kinds whose types the official plugin knows. Pure
-functions.
+"""Forms in which inputs are compared. For kinds whose Go types the official plugin knows, that is the API server's
+form. Pure functions.
 
 Source: pulumi-kubernetes, provider/pkg/clients/unstructured.go and provider/pkg/kinds/kinds.go, 2026-07-01.
 """

@@ -1,5 +1,5 @@
-"""Kubernetes objects as the provider sees them: kinds, names, scopes, annotations, and the forms in which it compares
-them.
+"""Kubernetes objects as the provider sees them: kinds, names, scopes, annotations, and the forms in which the provider
+compares objects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ TIMEOUT = "pulumi.com/timeoutSeconds"
 WAIT_FOR = "pulumi.com/waitFor"
 
 INPUTS = "__inputs"
-"""The output that has the inputs of the last operation, even of a failed one; the plugin compares with them."""
+"""Name of the output with the inputs of the last operation, even of a failed one. The provider compares new inputs with
+them.
+"""
 
 RELEASE_TYPE = "kubernetes:helm.sh/v3:Release"
 

@@ -13,7 +13,9 @@ from simulator.kubernetes.kubeconfig import Kubeconfig
 from simulator.kubernetes.rendering import RenderedCharts
 
 ChartSource = Callable[[str, str, str], "Path | None"]
-"""(chart, version, repository URL) -> a local chart to use in its place, or None for the chart itself."""
+"""Function (chart, version, repository URL) -> path of a local chart to use in place of the named one, or None to use
+the named one.
+"""
 
 
 def _as_named(chart: str, version: str, repository: str) -> Path | None:
@@ -31,15 +33,15 @@ class KubernetesOptions:
     helm: str = "helm"
     """The helm command: a path, or a name looked up on `path`."""
     path: str | None = None
-    """PATH for exec credentials (`kubelogin`) and helm; None for this process's."""
+    """Value of PATH for exec credentials (`kubelogin`) and helm; None for this process's PATH."""
     chart_source: ChartSource = _as_named
     working_directory: Path = field(default_factory=Path.cwd)
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
     rendered: RenderedCharts | None = None
     """Storage of rendered charts; None renders every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
-    """Function that returns the reason why a kubeconfig may not be used; empty if it may. Using one may run a command,
-    from its exec section.
+    """Function that returns the reason why a kubeconfig may not be used; empty if it may be used. The exec section of a
+    kubeconfig can run any command.
     """
     stopping: threading.Event = field(default_factory=threading.Event)
     """Event that ends every wait, so that the process can end."""

@@ -17,7 +17,9 @@ from simulator.kubernetes.pods import READY, pod_state
 
 _REVISION = "deployment.kubernetes.io/revision"
 _FINAL = ("BackoffLimitExceeded", "DeadlineExceeded")
-"""Reasons of a failed Job with which the plugin stops waiting; with another one it waits until its time is up."""
+"""Reasons of a failed Job for which the plugin stops waiting at once. For any other reason it waits until its time is
+up.
+"""
 DEFAULT_SECONDS = 600
 """Seconds that the official plugin waits for each of the kinds below."""
 
@@ -35,7 +37,9 @@ class Surroundings:
     """State of other objects that an object's readiness depends on."""
 
     endpoints_known: bool = True
-    """True if the controller has created the Service's endpoints, for none, some or all Pods that it selects."""
+    """True if the controller has created the Service's endpoints, even if they contain none of the Pods that the
+    Service selects.
+    """
     endpoints_ready: bool = True
     """True if any ready Pod serves the Service."""
     endpoints_pending: bool = False
@@ -281,7 +285,9 @@ _POLLED: Mapping[tuple[str, str], float] = {
     ("", "PersistentVolumeClaim"): 300,
     ("", "ResourceQuota"): 60,
 }
-"""Kinds with a limit of their own, in seconds, which no timeout of the resource changes."""
+"""Seconds that the official plugin waits for kinds with a time limit of their own, which no timeout of the resource
+changes.
+"""
 
 
 def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:

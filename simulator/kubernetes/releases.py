@@ -37,7 +37,9 @@ from simulator.wire import (
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
 _PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
-"""Prefixes of the `helm` command before the errors of the library, which the official plugin calls."""
+"""Beginnings of error messages that the `helm` command adds. The official plugin calls helm's library, whose messages
+lack them.
+"""
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
 """Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
 

@@ -11,10 +11,12 @@ from simulator.metrics.scraping import duration
 from simulator.metrics.speed import seconds
 
 NOTIFICATIONS = "notifications"
-"""Path below which the exporters' server takes what receivers would have got."""
+"""Path at the exporters' server under which it accepts the notifications that Alertmanager's receivers would have got.
+
+"""
 TIMES = ("group_wait", "group_interval", "repeat_interval")
 _CHANNELS = "_configs"
-"""End of the keys of a receiver that are lists of its channels."""
+"""Ending of those keys of a receiver that are lists of channels, such as `webhook_configs`."""
 
 
 def configuration(given: Json | None, factor: float, interval_seconds: float, exporters: str) -> Json:

@@ -18,7 +18,7 @@ from simulator.cluster.objects import Json, at, name
 from simulator.metrics.page import Page
 
 CLOCKS = 8
-"""Series of GPU_CLOCK, which names each clock of the engine."""
+"""Number of series of GPU_CLOCK; each is for one clock of the GPU."""
 BUSY_MEMORY = 0.7
 STEADY = {"GPU_HEALTH": 1.0, "GPU_MEMORY_TEMPERATURE": 55.0}
 

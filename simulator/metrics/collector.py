@@ -34,15 +34,15 @@ class Collected:
     rules: Json
     """The rule file, with durations in simulated time."""
     state_labels: Mapping[str, Sequence[str]] | None = None
-    """Labels, by kind of object, that the kube-state-metrics of Azure's add-on exports; None if a job scrapes the
-    cluster's own kube-state-metrics, or if there is none.
+    """Labels that the kube-state-metrics of Azure's add-on exports, by kind of object; None if a job scrapes the
+    cluster's own kube-state-metrics, or if there is no kube-state-metrics.
     """
     kubelets: bool = True
     """True if the kubelets' series about containers are scraped."""
     cluster: str = ""
-    """Value of the label `cluster`, which Azure's add-on adds; empty where nothing does."""
+    """Value of the label `cluster`, which Azure's add-on adds; empty if nothing adds the label."""
     alertmanager: Json | None = None
-    """Configuration of the cluster's Alertmanager; None without one."""
+    """Configuration of the cluster's Alertmanager; None if the cluster has no Alertmanager."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Objects:
     """Deployed objects of one API group that configure a metrics collector."""
 
     namespaces: Mapping[str, Mapping[str, str]]
-    """Labels by name."""
+    """Labels of the namespaces, by name of the namespace."""
     services: Sequence[Json] = ()
     monitoring: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
-    """Objects by kind."""
+    """Objects that configure the collector (PodMonitors and others), by kind."""
 
     def selected(self, kind: str, prometheus: Json, prefix: str) -> list[Json]:
         """Objects of a kind that a Prometheus selects, by its selectors for labels and for namespaces.

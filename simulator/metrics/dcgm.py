@@ -34,9 +34,11 @@ FREE, USED, RESERVED = "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DE
 LICENCE = "DCGM_FI_DEV_VGPU_LICENSE_STATUS"
 PROFILING = "DCGM_FI_PROF_"
 REASONS = "_REASONS"
-"""End of the names of fields whose value is a set of bits."""
+"""Ending of the names of fields whose value is a set of bits."""
 LINK = "_PCIE_LINK_GEN"
-"""Field of a link's PCIe generation, which is lower while the GPU is idle and never in between."""
+"""Ending of the name of the field with a link's PCIe generation. Its value is that of an idle or that of a busy GPU,
+and never in between.
+"""
 BUSY_MEMORY = 0.7
 BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
@@ -70,7 +72,7 @@ class Gpus:
     hardware: Hardware
     driver: str
     exporter: str
-    """Version: `4.6.0-4.8.3`."""
+    """Version of the exporter: `4.6.0-4.8.3`."""
     jobs: Sequence[Job]
     """Jobs in the order in which they got their GPUs."""
     faults: NodeFaults = NO_FAULTS
@@ -139,7 +141,7 @@ class _Unit:
     node: Gpus
     unit: Unit
     held: Mapping[Unit, Sequence[Job]]
-    """Jobs by all units of the node."""
+    """Jobs that hold each unit, for all units of the node."""
     now: float
     effects: Sequence[tuple[Effects, float]] = field(init=False)
 

@@ -25,7 +25,9 @@ class Selection:
     selector: Mapping[str, Any]
     """A label selector."""
     port: str
-    """Name of a container's port, or its number; empty for each port of each container, and each container without."""
+    """Name or number of a container's port. If empty, each port of each container is a target, and each container
+    without ports.
+    """
 
 
 def selection(query: Mapping[str, str]) -> Selection:

@@ -1,4 +1,6 @@
-"""The exporters of one simulated cluster: the output of each, from simulated state and the API server."""
+"""The exporters of one simulated cluster: the output of each exporter, computed from simulated state and the API
+server's objects.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ WATCHED = {
 }
 SYNC_SECONDS = 10.0
 FRESH_SECONDS = 0.2
-"""Seconds for which the assignment of Pods to GPUs is used again."""
+"""Seconds for which a computed assignment of Pods to GPUs is used again."""
 JSON_TYPE = "application/json"
 
 

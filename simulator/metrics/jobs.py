@@ -19,7 +19,7 @@ LIMITS = {
     "labelNameLengthLimit": "label_name_length_limit",
     "labelValueLengthLimit": "label_value_length_limit",
 }
-"""Fields of a monitor's spec, as Prometheus calls them. A target that exceeds one of them is dropped."""
+"""Limits in a monitor's spec, by field, with their names in Prometheus. A target that exceeds a limit is dropped."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ DAEMONSET = {
     "number_unavailable": "numberUnavailable",
     "updated_number_scheduled": "updatedNumberScheduled",
 }
-"""Ends of names of series → fields of the status."""
+"""Fields of a DaemonSet's status, by end of the name of the series that shows the field."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Objects:
     deployments: Sequence[Json] = ()
     namespaces: Sequence[Json] = ()
     node_labels: tuple[str, ...] = ()
-    """Labels of nodes that are exported, as `--metric-labels-allowlist` has them; none without it."""
+    """Labels of nodes that are exported, as listed in `--metric-labels-allowlist`; none if that option is not set."""
     pod_labels: tuple[str, ...] = ()
 
 

@@ -20,9 +20,11 @@ ERRORS = (
     "symbol_error_total",
     "vl15_dropped_total",
 )
-"""Counters of one port that a working link leaves at 0 (the same file, v1.12.1; since v1.2.0 all of them)."""
+"""Counters of a port that stay at 0 while the link works (collector/infiniband_linux.go, v1.12.1; since v1.2.0 all of
+them).
+"""
 RATE = 50e9
-"""Rate of a port of 400 Gb/s, in bytes a second."""
+"""Data rate of a port of 400 Gb/s, in bytes per second."""
 
 
 NO_GAINS: Mapping[str, float] = {}
@@ -34,7 +36,7 @@ def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> s
 
     Args:
         ports: Number of ports.
-        down: Number of ports, counted from the first, without a link.
+        down: Number of ports without a link; these are the first ones.
         gained: Increases of the first port's counters.
     """
     result = Page()

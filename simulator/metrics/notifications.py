@@ -12,7 +12,7 @@ from simulator.metrics.alertmanager import NOTIFICATIONS
 
 KEPT = 1000
 LONGEST = 1 << 20
-"""Bytes of a notification."""
+"""Maximum size of a notification in bytes."""
 _BELOW = f"/{NOTIFICATIONS}/"
 
 

@@ -34,7 +34,7 @@ QUEUES = tuple(
 SECONDS_OF_EVENT, SECONDS_OF_JOB, SECONDS_OF_MESSAGE = 0.02, 1.5, 0.05
 """Durations in the simulator of an event, a job and a message of the agents and the service."""
 BOUNDS = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0)
-"""Buckets of a histogram of OpenTelemetry."""
+"""Upper bounds of the buckets of OpenTelemetry's histograms."""
 STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED", "Failed": "FAILED"}
 
 
@@ -72,7 +72,7 @@ ELSEWHERE: Json = {
     },
     "status": {"phase": "Running"},
 }
-"""An OSMO service outside of this stack, as a Pod: it is part of the simulation, not of the cluster."""
+"""Placeholder, in the form of a Pod, for the OSMO service that is part of the simulation and not of the cluster."""
 
 
 def with_service(pods: list[Json]) -> list[Json]:

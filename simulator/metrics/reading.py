@@ -27,9 +27,9 @@ class Alert:
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     since: float
-    """Time at which its expression became true, in seconds since the epoch."""
+    """Time at which the alert's expression became true, in seconds since the epoch."""
     fired: float | None
-    """Time at which it began to fire, by Alertmanager; None while Alertmanager does not have it."""
+    """Time at which the alert began to fire, by Alertmanager; None while Alertmanager does not have the alert."""
 
     @property
     def severity(self) -> str:
@@ -40,7 +40,7 @@ class Alert:
         return self.labels.get("node", "")
 
     def cause(self, injected: Mapping[str, Sequence[Injected]]) -> Injected | None:
-        """The earliest injected fault that explains this alert; None without one. `injected`: faults by node."""
+        """The earliest injected fault that explains this alert; None if no fault does. `injected`: faults by node."""
         given = [
             each
             for node, items in injected.items()

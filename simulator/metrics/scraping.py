@@ -15,7 +15,7 @@ from simulator.metrics.jobs import Job, pod_jobs
 
 DEFAULT_MONITORS = Path(__file__).parent / "data" / "monitors.yaml"
 LEAST_REFRESH = 1.0
-"""Seconds between two discoveries, of a real clock, where scrapes are more frequent."""
+"""Least number of real seconds between two discoveries of targets, however frequent the scrapes are."""
 
 
 @cache

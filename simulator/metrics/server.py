@@ -32,7 +32,7 @@ def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
-    """A thousand targets of one address may be scraped at once."""
+    """Number of connections that wait for the server: a thousand targets at one address may be scraped at once."""
 
 
 def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:

@@ -27,12 +27,13 @@ PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager"
 START_SECONDS = 60.0
 POLL_SECONDS = 0.1
 MODEL_SECONDS = 60.0
-"""Seconds between two scrapes, and between two evaluations, in model time: one minute."""
+"""Simulated seconds between two scrapes, and between two evaluations of rules: one minute."""
 LEAST_INTERVAL = 0.5
 """Least real seconds between two scrapes."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
-"""Time for which a series that is no longer scraped has its last value: five minutes of model time, as Prometheus
-has it, but long enough of a real clock for a busy machine. In seconds."""
+"""Seconds for which a series that is no longer scraped keeps its last value. `LOOKBACK`: simulated seconds, five
+minutes as in Prometheus. `LEAST_LOOKBACK`: real seconds, the minimum, so that a busy machine does not lose series.
+"""
 RETENTION = "1d"
 MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
 """Soft limits of the Go heaps. With 1,000 nodes and 220 MiB, Prometheus spends its time on collecting garbage."""
@@ -44,11 +45,11 @@ class Clock:
 
     factor: float
     interval: float
-    """Seconds between two scrapes and two evaluations, of a real clock."""
+    """Real seconds between two scrapes, and between two evaluations of rules."""
 
 
 def clock() -> Clock:
-    """The present clock, from environment variables."""
+    """The clock that environment variables set now."""
     minute = seconds_per_model_minute()
     return Clock(60 / minute, max(minute * MODEL_SECONDS / 60, LEAST_INTERVAL))
 

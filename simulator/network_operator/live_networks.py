@@ -16,7 +16,9 @@ from simulator.network_operator import networks as model
 MANAGER = "network-operator"
 IPAM_CHART = "nv-ipam"
 LAST_NAMESPACE = "operator.macvlannetwork.mellanox.com/last-network-namespace"
-"""Annotation of a network, for its definition to go from there (pkg/state/state_macvlan_network.go)."""
+"""Annotation of a MacvlanNetwork with the namespace of its definition, so that the definition is deleted there if the
+namespace changes (pkg/state/state_macvlan_network.go).
+"""
 
 
 class PodNetworks:

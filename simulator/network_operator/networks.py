@@ -136,7 +136,9 @@ def _status(pod: Json) -> list[Json]:
 
 
 def _address(definition: Json | None, pools: Mapping[str, Json], node: str, taken: set[str]) -> str | None:
-    """The first free address of the node's block; None without a definition, pool, block or free address."""
+    """The first free address in the node's block of the IPPool; None if the definition, the pool, the block or a free
+    address is missing.
+    """
     config: Any = json.loads(str(at(definition or {}, "spec.config", "{}")))
     pool = pools.get(str(at(config, "ipam.poolName", "")))
     blocks = {each["nodeName"]: each for each in at(pool or {}, "status.allocations", [])}

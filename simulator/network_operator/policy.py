@@ -93,7 +93,7 @@ def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str
     Args:
         policy: The policy in effect; None after its deletion.
         nodes: All nodes of the cluster.
-        drivers: True by node if the Pod of its OFED driver is ready.
+        drivers: by node, True if the node's OFED driver Pod is ready.
     """
     installs = bool(at(policy or {}, "spec.ofedDriver"))
     wanted: dict[str, str] = {}

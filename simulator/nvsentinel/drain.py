@@ -12,7 +12,7 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 
 Mode = Literal["Immediate", "AllowCompletion", "DeleteAfterTimeout"]
 MODES: tuple[Mode, ...] = ("Immediate", "DeleteAfterTimeout", "AllowCompletion")
-"""Modes in the order in which they win where several patterns match a namespace."""
+"""Drain modes by precedence: if several patterns match a namespace, the first of these modes is used."""
 QUARANTINED, DRAINING, DRAINED = "quarantined", "draining", "drain-succeeded"
 """Values of the node's state label."""
 WAITING_REASON = "AwaitingPodCompletion"
@@ -33,7 +33,7 @@ class Config:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Config:
-        """The configuration in the chart's values, whose keys are the same as in the module's configuration file."""
+        """The configuration from the chart's values or the module's configuration file, which have the same keys."""
         return cls(
             namespaces=[(each["name"], each["mode"]) for each in data["userNamespaces"]],
             system=data.get("systemNamespaces", ""),

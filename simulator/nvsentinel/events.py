@@ -49,9 +49,8 @@ class HealthEvent:
 
     @property
     def is_fatal(self) -> bool:
-        """True for a fatal event.
-
-        Every unhealthy event with a recommended action is fatal (determineFatality of the monitors).
+        """True for a fatal event. An unhealthy event is fatal if NVSentinel recommends an action (determineFatality of
+        the monitors).
         """
         return not self.is_healthy and self.action != "NONE"
 

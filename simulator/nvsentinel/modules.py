@@ -1,5 +1,5 @@
-"""fault-quarantine and node-drainer: their decisions come from `quarantine` and `drain`; here are their writes, as
-upstream's.
+"""fault-quarantine and node-drainer: `quarantine` and `drain` make their decisions, and this module makes the same
+writes as upstream's.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ DCGM_ERRORS: Mapping[str, tuple[str, Action]] = {
     "DCGM_FR_CLOCKS_EVENT_POWER": ("GpuPowerWatch", "NONE"),
     "DCGM_CONNECTIVITY_ERROR": ("GpuDcgmConnectivityFailure", "CONTACT_SUPPORT"),
 }
-"""Check of the monitor by DCGM's code, which is the type of the node's condition, and its advice."""
+"""Checks by DCGM's error code. The check is the type of the node's condition; the second value is the advice."""
 _ACTIONS: dict[str, Action] = {
     "RESTART_APP": "NONE",
     "IGNORE": "NONE",

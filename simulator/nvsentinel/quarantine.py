@@ -1,5 +1,5 @@
-"""fault-quarantine: the decision which node leaves service for an event, and the breaker that stops it
-(fault-quarantine/pkg).
+"""fault-quarantine: its decision whether an event takes a node out of service, and the circuit breaker that stops such
+decisions (fault-quarantine/pkg).
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ CORDONED_ANNOTATION = "quarantineHealthEventIsCordoned"
 BY_HAND_ANNOTATION = "quarantinedNodeUncordonedManually"
 STATE_LABEL = "dgxc.nvidia.com/nvsentinel-state"
 SERVICE = "NVSentinel"
-"""Value of the label that says who has cordoned a node."""
+"""Value of the node label that names the program which has cordoned the node."""
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 Kind = Literal["halt", "skip", "cordon", "track", "recover", "uncordon"]
-"""Outcome of a decision. halt: the breaker has tripped, and no more events are handled. track and recover: an event is
-added to or removed from a node that is already cordoned.
+"""Outcome of a decision. halt: the breaker has tripped, and no more events are handled. skip: the event has no effect.
+cordon and uncordon: the node is taken out of service or back into service. track and recover: an event is added to or
+removed from the events of a node that is already cordoned.
 """
 
 
@@ -36,7 +37,7 @@ class BreakerConfig:
     enabled: bool = True
     percentage: float = 50
     max_nodes: int = 0
-    """Fixed maximum number of cordoned nodes; 0 for none."""
+    """Fixed maximum number of cordoned nodes; 0 for no such maximum."""
     window_seconds: float = 300
 
     def threshold(self, nodes: int) -> int:
@@ -79,7 +80,7 @@ class Decision:
 
     kind: Kind
     tracked: tuple[str, ...] = ()
-    """Identities of the events that hold the node afterwards."""
+    """Identities of the events for which the node is cordoned after the decision."""
 
 
 @dataclass
@@ -92,8 +93,8 @@ class Quarantine:
     """Nodes that this process has cordoned, with the time in seconds since the epoch."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
-        """Decision about an event, before anything is written. A cordon counts for the breaker even if it is refused
-        later.
+        """Decision about an event, before anything is written. A decision to cordon counts for the breaker even if the
+        API server later refuses it.
 
         Args:
             node: The event's node as the API server has it.

@@ -18,13 +18,15 @@ FRACTION, MEMORY, DEVICES = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devi
 CONTAINER = "gpu-fraction-container-name"
 MPS = "mps"
 SHARED = "runai/shared-gpu-configmap"
-"""Annotation that the webhook adds: how the names of the ConfigMaps of a shared GPU begin."""
+"""Annotation that the webhook adds to a Pod; its value is the beginning of the names of the Pod's ConfigMaps for the
+shared GPU.
+"""
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Longest prefix of a ConfigMap's name, before the container's index is taken off, too."""
+"""Longest beginning of a ConfigMap's name; the length of the container's index is subtracted from it later."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Options:
     scheduler: str = "kai-scheduler"
     gpu_sharing: bool = False
     runtime_class: str = DEFAULT_CLASS
-    """Runtime class of Pods that ask for a fraction; empty where nothing is set."""
+    """Runtime class of Pods that ask for a fraction of a GPU; empty if the webhook sets no class."""
     block_devices: bool = False
 
 
@@ -58,9 +60,8 @@ class Refused(ValueError):
 
 
 def mutated(pod: Json, given: Options, chance: str) -> Json:
-    """The Pod after the webhook's changes. `chance`: random characters for generated names.
-
-    A Pod that requests whole GPUs is not changed.
+    """The Pod after the webhook's changes. A Pod that requests whole GPUs is not changed. `chance`: random characters
+    for generated names.
 
     Raises:
         Refused: the Pod asks for a fraction of a GPU in a container that it does not have.
@@ -124,7 +125,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 _Place = tuple[str, int]
-"""`containers` or `initContainers`, and the index there."""
+"""A container's place in a Pod: `containers` or `initContainers`, and the index in that list."""
 
 
 def _fraction_place(pod: Json) -> _Place:

@@ -43,14 +43,14 @@ PLUGINS = {
     "nodeplacement": 200,
     "gpusharingorder": 100,
 }
-"""Built-in plugins with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
+"""Built-in plugins of the scheduler with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
 _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
-"""Plugins of one placement strategy of GPUs only."""
+"""Plugins of the scheduler that are used only if GPUs are to be packed, and only if they are to be spread."""
 
 
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
-    """All objects that the operator creates for the Config itself; those of webhooks only if `endpoint`
-    answers them.
+    """All objects that the operator creates for the Config itself. Objects of webhooks are included only with an
+    `endpoint`, which answers the webhooks.
     """
     found: list[Json] = []
     for section, operand in kai_names.OPERANDS.items():
@@ -68,7 +68,8 @@ def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
 def admission_arguments(config: Json) -> list[str]:
     """The command line of the admission container, which tells its webhooks what to add to a Pod.
 
-    The default runtime class applies only if neither key of the Config is set; an empty value stays empty.
+    The default runtime class applies only if neither key of the Config is set; an empty value turns the runtime class
+    off.
     """
     given: Json = at(config, "spec.admission", {})
     found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME))]
@@ -87,7 +88,9 @@ def admission_arguments(config: Json) -> list[str]:
 
 
 def shard_operands(config: Json, shard: Json) -> list[Json]:
-    """Objects of a SchedulingShard: its scheduler."""
+    """Objects that the operator creates for a SchedulingShard: its scheduler. Empty if the Config turns schedulers
+    off.
+    """
     if not _has_scheduler(config):
         return []
     key, given = scheduler_name(config, shard), at(config, "spec.scheduler", {})
@@ -160,7 +163,7 @@ def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str
 def is_available(deployment: Json | None) -> bool:
     """True if the operator treats a Deployment as available.
 
-    Every replica must run the newest template, and the Deployment's own condition must say that it is available.
+    Every replica must run the newest template, and the Deployment's condition Available must be True.
     """
     conditions: list[Json] = at(deployment, "status.conditions", [])
     said = any(each["type"] == "Available" and each["status"] == "True" for each in conditions)

@@ -12,9 +12,8 @@ from simulator.cluster.objects import Json, at
 
 
 class _Port(NamedTuple):
-    """One port of a Service.
-
-    `port_at`, `target_at` and `name_at`: paths in the Config that override its values; empty if none does.
+    """One port of a Service. `port_at`, `target_at` and `name_at`: paths in the Config of values that replace the port,
+    its target and its name; empty if no value does.
     """
 
     name: str
@@ -49,11 +48,11 @@ _SCHEDULER = _Port(
     "http-metrics", 8080, 8080, "scheduler.schedulerService.port", "scheduler.schedulerService.targetPort"
 )
 SCRAPED = {"prometheus.io/scrape": "true"}
-"""Annotation of a scheduler's Service."""
+"""Annotation by which Prometheus finds a scheduler's Service."""
 
 
 def operand_service(config: Json, operand: str) -> Json | None:
-    """The spec of an operand's Service; None for an operand without one."""
+    """The spec of the Service of an operand; None if the operand has no Service."""
     ports = _OPERANDS.get(operand)
     if ports is None:
         return None

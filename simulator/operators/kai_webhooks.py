@@ -1,8 +1,8 @@
 """The webhooks that the KAI operator configures, and their answers. Pure functions over plain objects.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/operator/operands (admission, queue_controller,
-pod_group_controller). One thing differs: `clientConfig` has the address of the simulator in place of the operand's
-Service, which leads nowhere in a simulated cluster.
+pod_group_controller). One thing differs: `clientConfig` has the simulator's address instead of the operand's Service,
+because a Service of a simulated cluster leads nowhere.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ OPERAND = {
     VALIDATE_QUEUE: "queue-controller",
     VALIDATE_GROUP: "podgroup-controller",
 }
-"""The Deployment whose Pods answer at a path."""
+"""Name of the operand (a Deployment) whose Pods answer webhook requests, by path of the request."""
 SECRETS = {
     "admission": "kai-admission-webhook-tls-secret",
     "queueController": "queue-webhook-tls-secret",
     "podGroupController": "podgroup-webhook-tls-secret",
 }
-"""Secrets with the certificates, by section of the Config."""
+"""Names of the Secrets with the webhooks' certificates, by section of the Config."""
 MUTATING, VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
 
 
@@ -53,7 +53,7 @@ class Endpoint:
     address: str
     certificate: bytes
     data: Mapping[str, str]
-    """Data of the Secrets."""
+    """Data of the Secrets with the webhooks' certificates."""
 
 
 def webhook_objects(config: Json, endpoint: Endpoint) -> list[Json]:

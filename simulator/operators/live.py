@@ -17,8 +17,8 @@ from simulator.operators.starting import crash
 from simulator.operators.webhook_server import WebhookServer
 
 MOUNTS = "mounts"
-"""Value of the annotation by which Pods wait until the objects that they mount exist; KWOK then runs them like all
-others.
+"""Value of the annotation `played-by` of Pods that wait until the objects that they mount exist. KWOK then runs these
+Pods like all others.
 """
 MISSING_SECONDS = 0.3
 """Seconds between two checks for an object that a Pod mounts and that does not exist yet."""
@@ -39,9 +39,10 @@ class Operators:
         """Creates the operators' loop.
 
         Args:
-            refusal: Reason why a service refuses the login of a starting Pod; empty if it does not.
-            unmounted: Reason why a Pod's CSI volume is not mounted.
-            unpulled: Problem with an image that its registry does not have.
+            refusal: Function that returns the reason why a service refuses the login of a starting Pod; empty if the
+                service accepts it.
+            unmounted: Function that returns the reason why a Pod's CSI volume is not mounted, or None.
+            unpulled: Function that returns the problem with an image of a Pod that its registry does not have, or None.
             folder: Folder of the control plane, for the address of webhooks; without it there are no webhooks.
         """
         self._refusal, self._unmounted, self._unpulled = refusal, unmounted, unpulled
@@ -64,8 +65,8 @@ class Operators:
         return MISSING_SECONDS if self._is_missing_mounts() else None
 
     def _is_missing_mounts(self) -> bool:
-        """Starts the Pods that have all their Secrets and ConfigMaps; returns True if others lack some, and reports
-        these Pods' problem.
+        """Starts the Pods whose Secrets and ConfigMaps all exist. Returns True if other Pods lack some; their problem
+        is reported in their status.
         """
         waiting = [
             pod

@@ -10,9 +10,9 @@ from typing import Any
 from simulator.cluster.objects import Json, at, name
 
 Find = Callable[[str, str, str], Json | None]
-"""The object of a kind, namespace and name."""
+"""Function that returns the object of a kind, namespace and name; None if it does not exist."""
 CRASHED = "CrashLoopBackOff"
-"""Reason of containers that started and ended."""
+"""Reason in the state of containers that have started and ended."""
 _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 
@@ -21,15 +21,15 @@ class StartProblem:
     """Reason why a Pod's containers don't start."""
 
     waiting: str
-    """Reason of the containers' state."""
+    """Reason in the state of the waiting containers."""
     event: str
-    """Reason of the event."""
+    """Reason of the Event about the Pod."""
     message: str
 
 
 def start_problem(pod: Json, find: Find) -> StartProblem | None:
-    """The first missing object that a Pod refers to, volumes before variables, as the kubelet needs them; None if all
-    exist.
+    """Problem with the first missing object that a Pod refers to, in the order in which the kubelet needs them:
+    volumes, then variables. None if all objects exist.
     """
     namespace = str(at(pod, "metadata.namespace", ""))
     for volume in at(pod, "spec.volumes", []):
@@ -99,7 +99,9 @@ def status(pod: Json, why: StartProblem, now: str) -> Json:
 
 
 def event(pod: Json, why: StartProblem, now: str) -> Json:
-    """The kubelet's Event about a Pod, with one name for each message."""
+    """The kubelet's Event about a Pod. Its name depends on the message, so that a repeated message changes the same
+    Event.
+    """
     metadata: Json = pod["metadata"]
     about = {"apiVersion": "v1", "kind": "Pod", "name": name(pod), "namespace": metadata["namespace"]}
     key = f"{name(pod)}.{zlib.crc32(why.message.encode()):08x}"

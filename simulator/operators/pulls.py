@@ -1,8 +1,8 @@
 """Images that a Pod cannot pull, because the stack's registry neither caches nor has imported them.
 
 An import of an image is not an Azure resource. The stack lists imported images (`dataServices.registry.imported`) in an
-annotation of its admission policy, and here they count as imported. Only Pods that wait for their mounts are checked:
-those of OSMO's control plane.
+annotation of its admission policy; the simulator assumes that the images in that list were imported. Only Pods that
+wait for their mounts are checked: those of OSMO's control plane.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Pulls:
         self._client, self._store = client, Store(file)
 
     def problem(self, pod: Json) -> StartProblem | None:
-        """Problem with the Pod's first image that no registry has; None if all can be pulled."""
+        """Problem with the first of the Pod's images that its registry does not have; None if all images can be
+        pulled.
+        """
         own = [image for image in _images(pod) if image.partition("/")[0].endswith(SUFFIX)]
         if not own:
             return None

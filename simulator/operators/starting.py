@@ -1,4 +1,5 @@
-"""Reasons why a process of OSMO's control plane ends as soon as it starts: the files that it reads, and their format.
+"""Reasons why a process of OSMO's control plane ends as soon as it starts: problems with the files that it reads, and
+with their format.
 
 The real processes do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
 utils/connectors/redis.py (address of the cache), utils/configmap_loader (sections), and oauth2-proxy's validation of
@@ -65,7 +66,9 @@ def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:
 
 
 def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Json]) -> Iterator[str]:
-    """Problems with the cache's address, which OSMO assembles and redis-py and kombu parse, all with urllib.parse."""
+    """Problems with the Redis cache's address, which OSMO assembles, and which redis-py and kombu parse with
+    urllib.parse.
+    """
     given = next((each for each in at(container, "env", []) if each["name"] == "OSMO_REDIS_PASSWORD"), None)
     if given is None or "--redis_host" not in arguments:
         return

@@ -20,7 +20,7 @@ from simulator.control_plane.certificates import self_signed
 from simulator.ports import LOOPBACK, bound, noted
 
 PORT_FILE, CERTIFICATE, KEY = "webhooks-port.json", "webhooks.crt", "webhooks.key"
-"""Files in the folder of a control plane."""
+"""Names of files in the folder of a control plane: port, certificate and private key of the webhook server."""
 log = logging.getLogger("webhooks")
 
 AnswerTo = Callable[[str, Json], Json | None]
@@ -72,7 +72,9 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = 300
-        """Longer than the API server keeps a connection that it does not use (90 s in Go)."""
+        """Seconds after which an unused connection is closed. The API server closes such a connection earlier (after 90
+        s in Go).
+        """
 
         def do_POST(self) -> None:
             try:

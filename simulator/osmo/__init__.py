@@ -1,7 +1,7 @@
-"""Simulated OSMO service and agents: they create a workflow's objects, and follow them.
+"""Simulated OSMO service and agents, which create a workflow's objects and follow them.
 
 The service has no database, no storage and no users. It acts in the cluster with the rights of the agents' service
-account, so a right that their chart does not grant is missing here, too.
+account, so it lacks every right that the agents' chart does not grant.
 """
 
 from __future__ import annotations

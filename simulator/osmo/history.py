@@ -18,7 +18,7 @@ FILE = "workflows.json"
 RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
 Json = dict[str, Any]
 NOBODY: list[Any] = []
-"""Value that replaces the process following a run, if there is none."""
+"""Value in place of the process that follows a run, if no process follows the run."""
 
 
 class History:

@@ -19,7 +19,9 @@ from simulator.osmo_names import (
 )
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
-"""The init container of a Pod that fails on its node, its exit code and message; None where none does."""
+"""Function that returns the init container of a Pod that fails on its node, with exit code and message; None if no init
+container fails.
+"""
 
 
 class Workflows:

@@ -1,4 +1,4 @@
-"""State of a task's Pod, as the service reads it. Pure functions."""
+"""State of a task's Pod, reduced to what OSMO's service reads. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from simulator.osmo_names import CONTROL_CONTAINER
 
 @dataclass(frozen=True)
 class Seen:
-    """State of a Pod at one moment."""
+    """State of a task's Pod at one moment."""
 
     node: str
     running: bool
     exit_code: int | None
     """Exit code of the user's container, once it has ended."""
     message: str
-    """Message of that container."""
+    """Termination message of the user's container."""
     waits: str
-    """Reason of the scheduler why it has no node."""
+    """Reason that the scheduler gives for a Pod without a node."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:

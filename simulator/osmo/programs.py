@@ -13,9 +13,9 @@ from simulator.cluster.names import NVIDIA, RUNS
 from simulator.osmo_names import CONTROL_CONTAINER
 
 TASK_SECONDS = 60.0
-"""Simulated seconds that a program takes, unless it is `sleep`."""
+"""Simulated seconds that a task's program takes, unless the program is `sleep`."""
 VULKAN = "vulkan"
-"""Value of the annotation `runs`: the program uses Vulkan."""
+"""Value of the annotation `runs` of a Pod whose program uses Vulkan."""
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 GRAPHICS = {"all", "graphics"}
 NO_VULKAN = (

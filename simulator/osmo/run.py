@@ -16,15 +16,20 @@ from simulator.osmo_names import FINALIZER, WORKFLOW_LABEL
 POLL_SECONDS = 0.1
 DELETION_SECONDS = 10.0
 PATIENCE_MINUTES = 30.0
-"""Simulated minutes for which a workflow is followed while an agent is missing; the real service waits on."""
+"""Simulated minutes for which a workflow is followed while an agent is missing; the real service would wait without a
+limit.
+"""
 WORKER, LISTENER = "worker", "listener"
 STRATEGIC = "application/strategic-merge-patch+json"
 AfterExit = Callable[[str, int, str, int], str]
-"""(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
+"""Function (task, exit code, status, retries so far) -> status of the task after its program has ended, by the exit
+actions of the task and the pool.
+"""
 Report = Callable[[TaskResult], None]
 Missing = Callable[[], Mapping[str, str]]
-"""The backend's agents that are not connected, and why. The worker creates and deletes Pods, the listener reports them
-(NVIDIA/OSMO 6.3.1, src/operator)."""
+"""Function that returns the backend's agents that are not connected, with the reason for each. The worker creates and
+deletes Pods, the listener reports their changes (NVIDIA/OSMO 6.3.1, src/operator).
+"""
 
 
 class Run:
@@ -74,7 +79,9 @@ class Run:
         return True
 
     def _explain(self, why: str) -> None:
-        """Sets the reason on tasks that run without a listener; their status stays as it was last reported."""
+        """Sets the reason why a task's status is no longer updated on tasks that run without a listener. Their status
+        stays as it was last reported.
+        """
         for name, group in self._groups.items():
             for task in group.tasks:
                 if self.result.groups[name] in ("SCHEDULING", "RUNNING"):
@@ -112,7 +119,7 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """True if every Pod of the group has a node, or is known to get none."""
+        """True if every Pod of the group has a node, or is known to get no node."""
         pods = self._pods()
         for task in group.tasks:
             found = pods.get(task.pod)
@@ -150,7 +157,7 @@ class Run:
         self._set(task, status=status, node=found.node, exit_code=found.exit_code, message=found.message)
 
     def _again(self, task: Task, found: Seen) -> None:
-        """Creates the task's Pod again, with the attempt's number in its name."""
+        """Creates the Pod of a task for another attempt, whose number is in the Pod's name."""
         (group,) = (each for each in self._groups.values() if task in each.tasks)
         attempt = self.result.tasks[task.name].attempts + 1
         (old,) = (item for item in group.objects if item["kind"] == "Pod" and item["metadata"]["name"] == task.pod)
@@ -198,7 +205,7 @@ class Run:
 
     @property
     def _is_queued(self) -> bool:
-        """True if any group has or had Pods."""
+        """True if any group of the workflow has Pods or had Pods."""
         return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
 
     def _end(self, group: Group, status: str, message: str) -> None:
@@ -234,7 +241,9 @@ class Run:
                 self._delete(item)
 
     def wait_for_deletion(self) -> None:
-        """Waits, for a limited time, until the agents have removed all finalizers: until then a Pod holds its GPU."""
+        """Waits, for a limited time, until the agents have removed the finalizers of all Pods: a Pod with a finalizer
+        still holds its GPU.
+        """
         if self.result.left:
             return
         end = time.monotonic() + DELETION_SECONDS

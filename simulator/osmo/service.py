@@ -15,7 +15,7 @@ from simulator.osmo_names import OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LA
 from simulator.scheduling import kai_names
 
 LEFT = ((kai_names.POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
-"""Objects that a run may leave, in the order of their deletion."""
+"""Kinds of objects that a run may leave in the cluster, in the order in which they are deleted."""
 
 
 class AgentsMissing(SimulationError):
@@ -23,7 +23,7 @@ class AgentsMissing(SimulationError):
 
 
 class Service:
-    """The control plane for the agents of a simulated cluster."""
+    """Stand-in for OSMO's service that runs workflows in one simulated cluster."""
 
     def __init__(self, admin: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
         """`admin`: administrator's client, used only to get a token of the agents' own account, as the kubelet does.
@@ -77,7 +77,7 @@ class Service:
         return run.result
 
     def sweep(self, id: str, namespace: str) -> None:
-        """Removes the objects that a run has left whose command was killed."""
+        """Removes the objects of a run whose command was killed."""
         selector = {"labelSelector": f"{WORKFLOW_LABEL}={id}"}
         for version, kind in LEFT:
             path = self._worker.path(version, kind, namespace)

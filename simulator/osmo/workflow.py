@@ -13,7 +13,7 @@ SERVER_ERROR = "FAILED_SERVER_ERROR"
 RESCHEDULED = "RESCHEDULED"
 PROCESSING = "PROCESSING"
 PRESCHEDULING = ("WAITING", PROCESSING)
-"""Statuses of a group without Pods."""
+"""Statuses of a group that has no Pods yet."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Group:
-    """Tasks that run together, once the groups whose output they need have completed."""
+    """Tasks that run together. A group starts when the groups whose output it needs have completed."""
 
     name: str
     tasks: tuple[Task, ...]
@@ -40,7 +40,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Workflow:
-    """A submitted workflow. `queue_seconds`, `exec_seconds`: simulated seconds that it may wait and run."""
+    """A submitted workflow. `queue_seconds`: simulated seconds for which it may wait. `exec_seconds`: simulated seconds
+    for which it may run.
+    """
 
     id: str
     namespace: str
@@ -63,7 +65,7 @@ class TaskResult:
     node: str = ""
     exit_code: int | None = None
     message: str = ""
-    """The container's termination message, or why it waits."""
+    """Termination message of the task's container, or the reason why the task waits."""
     attempts: int = 0
 
     def document(self) -> Json:
@@ -88,7 +90,7 @@ class Result:
     groups: dict[str, str] = field(default_factory=dict[str, str])
     tasks: dict[str, TaskResult] = field(default_factory=dict[str, TaskResult])
     waits: str = ""
-    """Reason why nobody followed it to its end: an agent is missing."""
+    """Reason why nobody followed the workflow to its end (an agent is missing); empty if it ended."""
     left: bool = False
     """True if the run's objects are still in the cluster because no agent could delete them."""
 

@@ -86,7 +86,7 @@ KINDS = (
     "PrivateLinkScopedResource",
     "ManagedPrivateEndpoint",
 )
-"""The types this simulator models, by their last name."""
+"""Resource types that the simulator models, each by the last part of its Pulumi type token."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Rule:
     types: tuple[str, ...]
     """Kinds that the rule applies to; `ManagedCluster.agentPoolProfiles[]` for inline pools, `*` for all."""
     kind: str
-    """`immutable`, `mutable`, `default`, `lro`, `shape`, `order`; empty for a validation."""
+    """Kind of rule: `immutable`, `mutable`, `default`, `lro`, `shape`, `order`; empty for a validation."""
     confidence: Literal["documented", "believed"]
     codes: tuple[str, ...]
     status: int

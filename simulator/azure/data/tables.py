@@ -1,4 +1,4 @@
-"""The recorded tables: the schema of one ARM type at one API version each, as the source has it.
+"""The recorded tables. Each table has the schema of one ARM type at one API version, unchanged from its source.
 
 A table is a recording and is never edited: `recordings.json` has its source and its digest. Values that a table lacks
 and another source has are listed in `amendments.json`, each with its own source and date. `api_versions.json` lists the

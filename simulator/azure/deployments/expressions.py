@@ -19,7 +19,9 @@ class InvalidTemplate(Exception):
 
 
 class Unresolved(str):
-    """Computed value of a resource that was refused: a text, and so is every property of it."""
+    """Placeholder for a computed value of a resource that was refused. A property of the placeholder is a placeholder,
+    too.
+    """
 
     __slots__ = ()
 
@@ -30,9 +32,9 @@ class Scope:
 
     parameters: Mapping[str, Any]
     reference: Callable[[str], Any]
-    """Computed properties of a resource, by its id."""
+    """Function that returns the computed properties of a resource, given its id."""
     functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Functions without arguments, as `subscription`, by their values."""
+    """Results of the template functions that take no arguments, by function name, such as `subscription`."""
     subscription: str = ""
 
     def evaluated(self, value: Any) -> Any:

@@ -35,7 +35,7 @@ class Denial:
     type: str
     """ARM type that the policy applies to, or `*`."""
     path: str
-    """Path in the body."""
+    """Path of the checked property in the request body."""
     values: tuple[Any, ...]
     """Values that the policy denies; with `allows`, the only ones that it allows."""
     allows: bool = False
@@ -63,7 +63,7 @@ class Judge:
     cloud: Cloud
     caller: str
     registered: Collection[str] | None = None
-    """Resource providers of the subscription; None for all."""
+    """Registered resource providers of the subscription; None if all are registered."""
     denials: Sequence[Denial] = ()
 
     def judge(self, properties: Mapping[str, Any], subscription: str) -> Verdict:

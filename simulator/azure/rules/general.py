@@ -36,10 +36,9 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """True if the resource is a part of a resource of another owner.
-
-    These are the hub's side of a peering, records in someone else's zone, an entry in someone else's private link
-    scope, and a credential of an identity that another stack has created for this one.
+    """True if the resource is part of a resource that has another owner: the hub's side of a peering, a record in
+    someone else's DNS zone, an entry in someone else's private link scope, or a credential of an identity that another
+    stack has created for this one.
     """
     return put.kind in OF_OTHERS and put.azure.of_others(put.id)
 

@@ -20,7 +20,9 @@ CONNECTED = (
     "microsoft.insights/components",
     "microsoft.insights/datacollectionendpoints",
 )
-"""Types of resources that a scope may contain. An Azure Monitor workspace has private endpoints of its own."""
+"""Types of resources that a private link scope may contain. An Azure Monitor workspace is not among them: it has
+private endpoints of its own.
+"""
 MOST_SCOPES = 5
 AT = "properties.linkedResourceId"
 
@@ -62,7 +64,7 @@ def connected(put: Put) -> Iterator[Refusal]:
 
 
 def entries(azure: AzureState, resource_id: str) -> list[Resource]:
-    """Entries of a resource in private link scopes."""
+    """Entries (PrivateLinkScopedResource) by which private link scopes contain a resource."""
     every = azure.of_kind("PrivateLinkScopedResource")
     return [each for each in every if ids.same(get(each.body, AT), resource_id)]
 

@@ -18,7 +18,7 @@ RESERVED_ADDRESSES = 5
 
 
 def prefixes(subnet: Resource) -> list[str]:
-    """A subnet's address prefixes, from either of the two properties."""
+    """Address prefixes of a subnet, from its property `addressPrefix` or `addressPrefixes`."""
     one = get(subnet.body, "properties.addressPrefix")
     return [str(one)] if one else [str(p) for p in items(subnet.body, "properties.addressPrefixes")]
 

@@ -35,8 +35,8 @@ def generation_of(size: str) -> int | None:
 
 @on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")
 def standby(put: Put) -> Iterator[Refusal]:
-    """Refusals of a zone-redundant standby in a region without it, for a new server or a server that gets one; an
-    existing standby stays.
+    """Refusals of a zone-redundant standby in a region that does not offer it. This concerns new servers and servers
+    that get a standby; an existing standby may stay.
     """
     region = location(str(put.body.get("location", "")))
     found, before = offered(region), put.old.body if put.old else {}
@@ -54,8 +54,8 @@ def standby(put: Put) -> Iterator[Refusal]:
 
 @on_put("PostgresServer", "pg-version-offered")
 def version(put: Put) -> Iterator[Refusal]:
-    """Refusals of a version that is not offered, for a new server or one that gets another version; a server may keep
-    its version.
+    """Refusals of a PostgreSQL version that is not offered. This concerns new servers and servers that get another
+    version; a server may keep its version.
     """
     wanted, before = put.properties.get("version"), get(put.old.body, "properties.version") if put.old else None
     if wanted is None or str(wanted) in (*POSTGRES_VERSIONS, str(before)):

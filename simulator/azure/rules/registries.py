@@ -22,8 +22,9 @@ KNOWN = (
     "docker.io, mcr.microsoft.com, quay.io, public.ecr.aws, ghcr.io, nvcr.io, registry.k8s.io, gcr.io, eu.gcr.io,"
     " *.pkg.dev"
 )
-"""Registries in the message with which the service refuses another one (Azure/acr#862, 2025-12-18; #783, older,
-lacks the last)."""
+"""Registries that the service's message lists when it refuses any other registry (Azure/acr#862, 2025-12-18; the older
+#783 lacks the last one).
+"""
 
 
 @on_put("Registry", "acr-premium", "acr-export", "acr-classic")

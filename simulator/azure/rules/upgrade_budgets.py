@@ -1,4 +1,5 @@
-"""AKS's check of disruption budgets before an upgrade: a budget that can never allow an eviction makes AKS refuse it.
+"""AKS's check of disruption budgets before an upgrade: a budget that can never allow an eviction makes AKS refuse the
+upgrade.
 
 All budgets of the cluster count, whichever pool their Pods are in (Azure/AKS#4839). The texts are AKS's own, from
 Azure/AKS#4805 and #4860 (2025). The check is also in AKS docs, upgrade-options, "Validations used in the upgrade

@@ -16,7 +16,7 @@ UNIQUE: Mapping[str, str] = {
     "Vault": "kv-global",
     "Registry": "acr-global",
 }
-"""Rule about uniqueness, by type of resource."""
+"""Id of the rule that requires a unique name, by type of resource."""
 
 
 @on_put(tuple(UNIQUE), *UNIQUE.values())

@@ -1,1 +1,1 @@
-"""YAML data about faults."""
+"""Data of the simulated faults."""

@@ -14,7 +14,9 @@ OPERATOR = "app.kubernetes.io/component=gpu-operator"
 """Label of the operator's own Deployment in every release of the chart."""
 FIELD_MANAGER = "gpu-operator"
 NAMESPACE = "gpu-operator"
-"""Namespace that is watched from the start; for an operator in another namespace, that one is watched instead."""
+"""Namespace that is watched from the start. An operator in another namespace makes the simulator watch that namespace
+instead.
+"""
 GROUPS = {
     "Node": "v1",
     "Namespace": "v1",
@@ -49,7 +51,7 @@ class Operator:
     release: str
     """Release such as `v26.7.0`."""
     manager_image: str = ""
-    """DRIVER_MANAGER_IMAGE of its environment."""
+    """Value of DRIVER_MANAGER_IMAGE in the operator's environment."""
 
 
 def path_of(kind: str, namespace: str = "", key: str = "") -> str:
@@ -65,7 +67,7 @@ def path(item: Json) -> str:
 
 
 class Cluster:
-    """Watches nodes, operators, and the objects in the operator's namespace."""
+    """Watches nodes, operators, and the objects in the operator's namespace; writes go through it, too."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed

@@ -41,12 +41,12 @@ LOOK_SECONDS = 2.0
 
 
 Times = tuple[float, float]
-"""Simulated time in seconds since the epoch, and seconds of a real clock."""
+"""A moment: the simulated time in seconds since the epoch, and the reading of a real clock in seconds."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Node condition for mounted files that are not a program that runs."""
+    """Condition of a node whose agent's files are not a program that can run."""
 
     message: str
     status: str = "False"

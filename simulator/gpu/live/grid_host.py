@@ -18,9 +18,13 @@ from simulator.gpu.node_state import MARKER, NodeState
 MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset")
 FETCH, REMOVE, INSTALL = "fetch", "remove", "install"
 SECONDS = {FETCH: 40.0, REMOVE: 20.0, INSTALL: 180.0}
-"""Simulated seconds of the steps that are jobs: a download of 300 MB, a build on 24 or more cores (assumed)."""
+"""Duration, in simulated seconds, of the steps that are jobs: a download of 300 MB, a removal, and a build on 24 or
+more cores (assumed).
+"""
 Annotate = Callable[[str, "str | None"], None]
-"""Changes an annotation of the node, in which its host is described; None removes it."""
+"""Function that sets an annotation of the node to a value; None removes the annotation. Annotations describe the node's
+host.
+"""
 
 
 @dataclass(frozen=True)

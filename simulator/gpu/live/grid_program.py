@@ -30,7 +30,7 @@ class ProgramFault(Exception):
 
 
 class Word(Protocol):
-    """A member of an enumeration of the agent."""
+    """Value of an enumeration in the agent's code."""
 
     @property
     def value(self) -> str: ...
@@ -103,7 +103,7 @@ class Program:
 
     facts: Facts
     advance: Callable[[Memory, Any, Any, Wanted, float], Memory]
-    """The memory after one step with a host, a cluster, the settings and the time."""
+    """Function that returns the agent's memory after one step. Arguments: memory, host, cluster, settings, time."""
     fresh_memory: Callable[[], Memory]
     to_document: Callable[[Memory], Json]
     from_document: Callable[[Json], Memory]
@@ -112,7 +112,7 @@ class Program:
     step: Callable[[str], object]
     target: Callable[..., object]
     metrics: Callable[[Memory, Wanted | None, float], str]
-    """Returns the agent's metrics for a memory, the settings, and the time of the last check."""
+    """Function that returns the agent's metrics. Arguments: memory, settings, time of the last check."""
 
     def remembered(self, document: Json | None) -> Memory:
         """The agent's memory from a document that another version may have written; a fresh memory if this version
@@ -166,7 +166,7 @@ def load(files: Mapping[str, str]) -> Program:
 
 
 _loaded: dict[str, Program | str] = {}
-"""Programs, or the reasons why there is none, by digest of their files."""
+"""Programs that were loaded, by digest of their files; a text is the reason why the files are not a program."""
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):

@@ -42,11 +42,11 @@ class Surroundings:
     release: str
     driver_in_cluster: bool = False
     configs: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Device-plugin configurations by key."""
+    """Configurations of the device plugin, by key of the ConfigMap."""
     layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """MIG layouts by name."""
+    """MIG layouts of the MIG manager's ConfigMap, by name."""
     collectors: str = ""
-    """CSV of the DCGM exporter."""
+    """CSV with the fields that the DCGM exporter reports."""
 
 
 def host_of(item: Json) -> Host:
@@ -60,8 +60,8 @@ def host_of(item: Json) -> Host:
 
 
 def pseudo_daemonset(pod: Json) -> Json:
-    """A Pod in the form of the DaemonSet that it was created from, for `PodAdded`; it lacks later changes of that
-    DaemonSet.
+    """Object in the form of the DaemonSet that a Pod was created from, for the event `PodAdded`. Later changes of the
+    DaemonSet are not in it.
     """
     return {
         "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},

@@ -13,7 +13,7 @@ from simulator.gpu.live.cluster import Cluster
 from simulator.gpu.live.kubelet import Kubelet, Surroundings
 
 WRITERS = 8
-"""Number of nodes that report at the same time."""
+"""Number of nodes whose changes are written at the same time."""
 
 
 class Kubelets:
@@ -33,7 +33,7 @@ class Kubelets:
         return any(each.looks_at_jobs for each in self._nodes.values())
 
     def cuda(self) -> dict[str, str]:
-        """The error of a CUDA program on each node, by node; empty where CUDA works."""
+        """Error of a CUDA program on each node, by node name; empty for a node on which CUDA works."""
         return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
 
     def of(self, name: str) -> Kubelet | None:

@@ -1,5 +1,5 @@
-"""The operator's controllers on a live cluster: they read the cluster into a State, and write the steps that
-`simulator.gpu` decides.
+"""The operator's controllers on a live cluster. They read the cluster into a `State`, let `simulator.gpu` decide on the
+steps, and write these.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Controllers:
 
     @property
     def are_waiting(self) -> bool:
-        """True if a controller only waits for time to pass."""
+        """True if a controller has nothing to do until time has passed."""
         return bool(self._since) or self._pacing.is_waiting
 
     @property

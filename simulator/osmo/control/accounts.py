@@ -15,13 +15,13 @@ from typing import Any
 
 FILE = "osmo-accounts.json"
 LONGEST_DAYS = 365
-"""`max_token_duration` of the service, which a stack does not change."""
+"""Longest validity of an access token in days: the service's `max_token_duration`, which a stack does not change."""
 ROLES = ("osmo-admin", "osmo-user", "osmo-backend", "osmo-ctrl", "osmo-default")
 """Roles that every installation has (docs/deployment_guide/appendix/authentication/roles_policies.rst)."""
 TOKEN_NAME = re.compile(r"[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?")
 USER_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_.@-]*[a-zA-Z0-9])?")
 TOKEN_LENGTH = 43
-"""Characters of an access token, and so of the default administrator's password."""
+"""Number of characters of an access token, and so of the default administrator's password, which is used as one."""
 Json = dict[str, Any]
 
 

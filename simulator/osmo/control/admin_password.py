@@ -13,9 +13,8 @@ _PODS = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods"
 
 
 class AdminPassword:
-    """Password that the service reads when it starts: a new one takes effect when a new Pod runs.
-
-    Empty if there is none.
+    """Password of the default administrator that the service has read at its start, so that a new password takes effect
+    with a new Pod. Empty if there is none.
     """
 
     def __init__(self, client: Client) -> None:

@@ -20,7 +20,7 @@ from simulator.osmo_names import LISTENER_ACCOUNT, OPERATOR_NAMESPACE, TOKEN_KEY
 AGENTS = {LISTENER_ACCOUNT: "listener", WORKER_ACCOUNT: "worker"}
 SECRET = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
 Who = Callable[[str], tuple[str, list[str]]]
-"""User and roles of an access token. Raises UserError."""
+"""Function that returns user and roles of an access token. Raises UserError."""
 
 
 class Agents:
@@ -41,7 +41,7 @@ class Agents:
         """Token that each agent's container has read, by the Pod's uid."""
 
     def look(self) -> None:
-        """Records the tokens that newly started containers have read."""
+        """Records the tokens that newly started containers of agents have read."""
         running = [pod for pod in self._pods() if _agent(pod) and at(pod, "status.phase") == "Running"]
         with self._lock:
             known = dict(self._tokens)
@@ -62,7 +62,7 @@ class Agents:
         return self._judge(pod, self._stored(), configuration)
 
     def offline(self, backend: str) -> str:
-        """Reason why a backend is not connected; empty if it is."""
+        """Reason why no agent connects a backend; empty if the backend is connected."""
         return next(iter(self.missing(backend).values()), "")
 
     def missing(self, backend: str) -> dict[str, str]:

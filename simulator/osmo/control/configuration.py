@@ -15,16 +15,16 @@ from simulator.osmo.control.policies import USER, Role, roles_of
 from simulator.osmo_names import CONTROL_NAMESPACE
 
 VALUES = "osmo-service-values"
-"""ConfigMap with the values for the chart `service`, one file for each section."""
+"""ConfigMap with the stack's values for the chart `service`, one file for each section."""
 CONFIGS, ENVOY = "osmo-service-configs", "osmo-gateway-envoy-config"
-"""ConfigMaps of the chart: the service's configuration, and that of its gateway."""
+"""ConfigMaps of the chart `service`: the service's configuration, and the configuration of its gateway."""
 PROCESSES = ("osmo-service", "osmo-gateway-envoy")
 """Deployments without which the control plane does not answer."""
 APPLICATION = "5a1e0000-0000-4000-8000-00000000a5a0"
-"""Client id of OSMO's app registration in the simulated tenant, where the stack names none."""
+"""Client id of OSMO's app registration in the simulated tenant, for a stack that names none."""
 ENTRA = "https://login.microsoftonline.com/"
 Find = Callable[[str], Json | None]
-"""The object at a path of the API."""
+"""Function that returns the object at a path of the Kubernetes API; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,15 @@ class Configuration:
     roles: Mapping[str, Role]
     pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
     file: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """All sections that the service reads."""
+    """All sections of the configuration file that the service reads."""
     agents: str = ""
-    """Annotation of the osmo-agent Pods of a control plane elsewhere. A new value means new Pods."""
+    """Annotations of the osmo-agent Pods of a control plane outside this cluster. A change means that those Pods are
+    new.
+    """
     requests_per_minute: int = 0
-    """Limit for one caller; 0 for any number."""
+    """Number of requests per minute that one caller may send; 0 for any number."""
     waits: str = ""
-    """Process that has to run before the control plane answers; empty if it is running."""
+    """Name of a process that must run before the control plane answers; empty if all of them run."""
 
 
 def declared(find: Find) -> Configuration:

@@ -1,4 +1,5 @@
-"""The gateway and the service behind it: they identify the caller of a request, check the caller's roles, and answer.
+"""The simulated gateway of OSMO and the service behind it, which identify the caller of a request, check the caller's
+roles, and answer.
 
 Envoy refuses too many requests of one caller with 429 and requests without a valid token with 401, the authorization
 service refuses those that no policy allows with 403, and the service answers a user's error with 400 and a text under
@@ -20,7 +21,9 @@ from simulator.osmo.control.configuration import Configuration
 from simulator.osmo.control.login import Caller, caller_of, service_token
 
 OPEN = ("/api/version", "/health", "/api/auth/login", "/api/auth/jwt/access_token", "/client/version")
-"""Paths without a login (`gateway.envoy.skipAuthPaths` of the chart), of those that exist here."""
+"""Paths of the simulated gateway that need no login (`gateway.envoy.skipAuthPaths` of the chart; paths that the
+simulator lacks are left out).
+"""
 LARGEST_BODY = 32 << 20
 VERSION = {"major": "6", "minor": "3", "revision": "1"}
 _USER = r"/api/auth/user/(?P<user>[^/]+)"
@@ -58,15 +61,15 @@ Handler = Callable[["Gateway", Request, Mapping[str, str], Caller], Any]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Functions with which the gateway reads the cluster, anew for each request."""
+    """Functions with which the gateway reads the cluster; it calls them anew for each request."""
 
     configuration: Callable[[], Configuration]
     admin_password: Callable[[], str]
-    """Returns the password of the default administrator; empty without one."""
+    """Function that returns the password of the default administrator; empty if there is none."""
     missing: Callable[[str], Mapping[str, str]]
-    """The agents of a backend that are not connected, and why."""
+    """Function that returns the agents of a backend that are not connected, with the reason for each."""
     workflow: interactive.Look = lambda workflow: None
-    """A workflow that has Pods in the cluster."""
+    """Function that returns a workflow that has Pods in the cluster; None if the workflow has none."""
 
 
 class Requests:
@@ -157,10 +160,9 @@ class Gateway:
 
 
 def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Accepts a workflow, even for a pool that is offline, and returns its user and roles.
-
-    NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py only refuses pools in maintenance. The command that submits
-    the workflow then does the work of the service's worker.
+    """Accepts a workflow, even for a pool that is offline, and returns the caller's name and roles. The real service,
+    too, refuses only pools in maintenance (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py). The command that
+    submits the workflow then does the work of the service's worker.
     """
     if given["pool"] not in gateway.around.configuration().pools:
         raise UserError(f"Pool {given['pool']} does not exist")
@@ -168,9 +170,8 @@ def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller
 
 
 def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """The requested pools, or all.
-
-    `missing` lists the agents that a pool lacks, which the real service does not report.
+    """The requested pools, or all pools if none are requested. `missing` lists the agents that are not connected for a
+    pool; the real service does not report them.
     """
     pools = gateway.around.configuration().pools
     asked = request.query.get("pools") or list(pools)
@@ -198,7 +199,7 @@ def _sessions() -> list[tuple[str, str, str, str, Handler]]:
     """Routes of interactive sessions.
 
     Only the database knows a workflow's pool, and the authorization service of a configuration in a file has no
-    database: it therefore asks for rights on all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
+    database. It therefore requires rights on all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
     extractWorkflowPoolResource).
     """
     return [
@@ -250,5 +251,5 @@ ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
     *_sessions(),
 )
 """Routes: method, path, action, resource, and the service's handler. Names of actions on users are not confirmed for
-6.3; only an administrator has these actions.
+6.3; only an administrator may do them.
 """

@@ -16,7 +16,7 @@ from simulator.ports import LOOPBACK, bound, noted
 
 FORM = "application/x-www-form-urlencoded"
 PORT_FILE = "osmo-port.json"
-"""File in the folder of a control plane."""
+"""Name of the file with the gateway's port, in the folder of a control plane."""
 log = logging.getLogger("osmo")
 
 

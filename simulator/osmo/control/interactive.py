@@ -1,8 +1,8 @@
 """Answers of the service to `osmo workflow exec`, `port-forward`, `webserver` and `rsync`.
 
-Its refusals are in the service's order (NVIDIA/OSMO 6.3.1 src/service/core/workflow/workflow_service.py, from
+Requests are checked in the service's order (NVIDIA/OSMO 6.3.1 src/service/core/workflow/workflow_service.py, from
 `action_request_helper` on): the workflow, the rsync switch, whether the workflow runs, the backend's router, the task.
-Nothing is forwarded: the answer is the address at which the two sides would meet.
+Nothing is forwarded: the answer has the address at which the two ends of the connection would meet.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Running:
 
 
 class Refusal(Exception):
-    """Error with which the service answers, with its HTTP status."""
+    """Error with the HTTP status and text of the service's answer."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Refusal(Exception):
 
 
 Look = Callable[[str], Running | None]
-"""The workflow with an id, if Pods of it exist."""
+"""Function that returns the workflow with an id; None if the workflow has no Pods."""
 
 
 def running(pods: list[Json]) -> Running | None:

@@ -1,4 +1,4 @@
-"""Entra ID and Azure Key Vault, as they answer the Pods of the program that handles tokens.
+"""Entra ID and Azure Key Vault, as far as the Pods of the token program (`token_pods`) use them.
 
 All simulations of a home folder count as one subscription here: a Pod may read the vault of another stack if an
 identity that its account is federated with has the role. Values of secrets are in a file that only this user can read,
@@ -35,9 +35,8 @@ SECONDS = 3600
 
 
 class KeyVaults:
-    """Access to the key vaults of all simulations.
-
-    `own`: folder of the simulation whose Pods ask; `client`: reviews the Pods' tokens.
+    """Access to the key vaults of all simulations. `own`: folder of the simulation whose Pods send requests; `client`:
+    client with which the Pods' tokens are reviewed.
     """
 
     def __init__(self, own: Path, client: Client) -> None:
@@ -91,7 +90,9 @@ class KeyVaults:
         return _refused(400, "invalid_request", text)
 
     def _account(self, assertion: str) -> str:
-        """The account `system:serviceaccount:…` in a token for the exchange with Entra; empty for any other token."""
+        """The service account, `system:serviceaccount:…`, of a token that Entra accepts for an exchange; empty for any
+        other token.
+        """
         spec = {"token": assertion, "audiences": [TOKEN_AUDIENCE]}
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}
         status = self._client.request("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)["status"]

@@ -11,22 +11,24 @@ from simulator.entra import TENANT_ID, Principal
 from simulator.osmo.control import tokens
 
 ENTRA = f"https://login.microsoftonline.com/{TENANT_ID}/v2.0"
-"""`iss` of the ID tokens of the simulated tenant."""
+"""Value of `iss` in the ID tokens of the simulated tenant."""
 OSMO = "osmo"
-"""`iss` and `aud` of the tokens that the service creates."""
+"""Value of `iss` and `aud` in the tokens that the service creates."""
 SECONDS = 3600
 SERVICE_SECONDS = 300
-"""Seconds for which a token is valid: Entra's default, and the service's ACCESS_TOKEN_TIMEOUT."""
+"""Seconds for which a token is valid. `SECONDS`: an ID token, Entra's default. `SERVICE_SECONDS`: a token of the
+service, its ACCESS_TOKEN_TIMEOUT.
+"""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Sender of a request, as the gateway reports it to the service in headers."""
+    """Sender of a request, as the gateway describes the sender to the service in headers."""
 
     user: str
     roles: tuple[str, ...]
     external: tuple[str, ...] = ()
-    """Groups and app roles that the identity provider names; the service maps them to roles."""
+    """Groups and app roles of the caller by the identity provider; the service maps them to roles."""
 
 
 def id_token(principal: Principal, audience: str, key: bytes, now: float | None = None) -> str:
@@ -46,7 +48,9 @@ def id_token(principal: Principal, audience: str, key: bytes, now: float | None 
 
 
 def service_token(user: str, roles: list[str], key: bytes, now: float | None = None) -> tuple[str, int]:
-    """The service's token in exchange for an access token, and the token's end in seconds since the epoch."""
+    """The token that the service gives in exchange for an access token, and the time at which it expires, in seconds
+    since the epoch.
+    """
     moment = int(time.time() if now is None else now)
     end = moment + SERVICE_SECONDS
     claims = {"iss": OSMO, "aud": OSMO, "unique_name": user, "roles": roles, "iat": moment, "nbf": moment, "exp": end}
@@ -54,7 +58,7 @@ def service_token(user: str, roles: list[str], key: bytes, now: float | None = N
 
 
 def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -> Caller:
-    """Caller in a token. Raises tokens.Invalid."""
+    """Caller whose name and roles a token contains. Raises tokens.Invalid."""
     claims = tokens.claims_of(token, key, now)
     if (claims.get("iss"), claims.get("aud")) == (OSMO, OSMO):
         return Caller(str(claims["unique_name"]), tuple(claims["roles"]))

@@ -1,7 +1,7 @@
-"""Decisions of OSMO's authorization service by roles. Pure functions.
+"""Decisions of OSMO's authorization service, which follow from roles. Pure functions.
 
-An action is `resource:Verb`; a policy lists patterns of actions and of resources. Deny takes precedence
-(docs/deployment_guide/appendix/authentication/roles_policies.rst).
+An action is `resource:Verb`; a policy lists patterns of actions and of resources. A denial takes precedence over a
+permission (docs/deployment_guide/appendix/authentication/roles_policies.rst).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.osmo_names import USER_ACTIONS
 
 ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
 GLOBAL = "*"
-"""Resource of an action that belongs to no pool."""
+"""Resource that is checked for an action that belongs to no pool."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ BUILT_IN: Mapping[str, Role] = {
     BACKEND: Role((Policy(("internal:Operator", "pool:List", "config:Read"), ("*",)),), frozenset({BACKEND})),
     DEFAULT: Role(()),
 }
-"""Roles of the chart (values of `service` 1.3.1, services.configs.roles), as far as a request here needs them."""
+"""Roles in the chart's values (`service` 1.3.1, services.configs.roles), as far as the simulated gateway's requests
+need them.
+"""
 
 
 def roles_of(configured: Mapping[str, Mapping[str, Any]]) -> dict[str, Role]:

@@ -22,7 +22,9 @@ from simulator.osmo_names import WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
 from simulator.scheduling import kai_names
 
 FILE = "osmo-connections.json"
-"""File in the folder of a control plane: the connection at which each backend's queues were written."""
+"""Name of the file, in the folder of a control plane, with the connection of each backend for which its queues were
+last written.
+"""
 NAMESPACE_LABEL = "osmo.namespace"
 RETRY_SECONDS = 0.5
 _UNLIMITED = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
@@ -72,16 +74,17 @@ class Queues:
         """Creates the writer of queues.
 
         Args:
-            pods: Pods of the agents' namespace.
-            services: Pods of the control plane's Deployment osmo-agent.
-            offline: Reason why a backend is not connected; empty if it is.
+            pods: Function that returns the Pods of the agents' namespace. services: Function that returns the Pods of
+                the control plane's Deployment osmo-agent. offline: Function that returns the reason why a backend is
+                not connected; empty if it is connected. worker: Function that returns a client with the rights of the
+                agents' account.
         """
         self._pods, self._services, self._offline, self._worker = pods, services, offline, worker
         self._file = folder / FILE
 
     def round(self, configuration: Configuration) -> float | None:
-        """Writes the queues of each backend that has connected again; returns the seconds until the next try after a
-        failure, else None.
+        """Writes the queues of each backend that has connected again; returns the seconds until the next try if a write
+        failed, else None.
         """
         written = self._written()
         for backend, connection in self._connections(configuration).items():
@@ -99,8 +102,8 @@ class Queues:
         return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def _connections(self, configuration: Configuration) -> dict[str, str]:
-        """Identity of the present connection of each backend's worker: the uids of its Pods, and of the Pods that they
-        are connected to.
+        """Identity of each backend's present connection: the uids of the worker's Pods, and of the control plane's Pods
+        that they are connected to.
         """
         ends = sorted(_uid(pod) for pod in self._services() if _runs(pod))
         if configuration.here and not ends:

@@ -42,10 +42,8 @@ class _Run:
 
 
 class TokenPods:
-    """Runs such Pods as local processes.
-
-    `gateway`: loopback address that stands for Services of the cluster; empty for a program that only reaches the API
-    server.
+    """Runs the Pods of the token Job as local processes. `gateway`: function that returns the loopback address to use
+    for Services of the cluster; empty for a program that only reaches the API server.
     """
 
     def __init__(

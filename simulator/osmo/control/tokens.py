@@ -1,7 +1,7 @@
 """JSON Web Tokens of the simulation's Entra ID and OSMO.
 
-Both sign with one key that the gateway also has (HS256). The real ones sign with private keys, and Envoy fetches the
-public ones. Whoever can read this user's files could sign tokens here.
+Both sign with the same secret key, which the gateway also has (HS256). The real Entra ID and OSMO sign with private
+keys, and Envoy fetches their public keys. Whoever can read this user's files could sign tokens of the simulation.
 """
 
 from __future__ import annotations

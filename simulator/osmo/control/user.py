@@ -1,4 +1,6 @@
-"""A user of OSMO who logs in with Entra ID and sends requests to the gateway, as OSMO's command line does."""
+"""A user of OSMO who logs in with Entra ID and sends requests to the gateway, as OSMO's command line does for its
+user.
+"""
 
 from __future__ import annotations
 
