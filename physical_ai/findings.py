@@ -18,10 +18,10 @@ class Severity(StrEnum):
     """Severity of a finding, least severe first."""
 
     OK = "ok"
-    """Checked without a problem."""
+    """Severity of a subject that was checked and has no problem."""
     INFO = "info"
     UNKNOWN = "unknown"
-    """Not checked, because that was not possible."""
+    """Severity of a subject that could not be checked."""
     WARNING = "warning"
     ERROR = "error"
 

@@ -174,7 +174,7 @@ def reader_rules(resources: Iterable[str]) -> list[Object]:
 
 
 def plane_of(stack: str) -> ReplayPlane:
-    """The one of a stack's recording, in the user's own folder."""
+    """The control plane for the recording of a stack, in the user's folder of the simulator."""
     home = Home.of_user()
     folder = home.folder / "replays" / home.simulation(stack).name
     return ReplayPlane(folder, toolbox(home.tools), folder / "tokens.csv")
@@ -211,7 +211,7 @@ def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> None
 
 
 def _let_read(client: Client, resources: Iterable[str]) -> None:
-    """The right to read these resources and all that are served, for the reader alone."""
+    """Gives the reader, and nobody else, the right to read these resources and all resources that the server has."""
     rights = "/apis/rbac.authorization.k8s.io/v1"
     versions = ["/api/v1"]
     for group in client.get("/apis")["groups"]:

@@ -25,21 +25,25 @@ from simulator import resident
 from simulator.home import checkout_prefix
 
 IDLE_SECONDS = 60.0
-"""Seconds between two checks if the checkout still has a simulation, while no command asks for a copy."""
+"""Seconds without a request after which the process checks if the checkout still has a simulation, and ends if it has
+none.
+"""
 
 SOON_SECONDS = 6.0
-"""Seconds after its start before it loads the modules of a run of the program: not while the first command waits for
-a copy, which loads them itself."""
+"""Seconds after its start after which the process loads the modules that a run of the program uses. It waits because
+the first copy, for which a command waits, loads them itself.
+"""
 
 LATER_SECONDS = 30.0
-"""Seconds after the last request before it loads the modules of commands: not while the first one uses all
-processors."""
+"""Seconds after the last request after which the process loads the modules of commands. It waits because the first
+command uses all processors.
+"""
 
 Stamp = tuple[int, int, int]
-"""Time of the last change, size and inode of a file; zeros where there is none."""
+"""Identity of a file's content: time of the last change, size and inode; zeros if the file does not exist."""
 
 _read: set[str] = set()
-"""The files that this process has read, as its audit hook hears of them."""
+"""Paths of the files that this process has read, as reported by its audit hook."""
 
 
 def main() -> None:
@@ -100,13 +104,15 @@ def _load_module(module: str, loaded: dict[str, Stamp]) -> None:
 
 
 def _load_also(load: Callable[[], object], loaded: dict[str, Stamp]) -> None:
-    """Calls `load`, and records in `loaded` the files that this read."""
+    """Calls `load`, and adds the files that the call has read to `loaded`."""
     found = _load(load)
     loaded |= {path: stamp for path, stamp in found.items() if path not in loaded}
 
 
 def _load(load: Callable[[], object]) -> dict[str, Stamp]:
-    """Calls `load`; returns the files that this process has read until then, with their stamps from before."""
+    """Calls `load`, and returns a stamp for each file that this process has read so far. A file that was written after
+    the call began gets zeros, which equal no stamp.
+    """
     # The support for forks is for processes with connections, and prints warnings.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     began = time.time_ns()
@@ -133,7 +139,7 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """Stamps of files and folders, which show whether a file or the list of files in a folder has changed."""
+    """Stamps of files and folders. A changed stamp shows that a file, or the list of files in a folder, has changed."""
     return {path: _stamp(path) for path in paths}
 
 
@@ -146,7 +152,9 @@ def _stamp(path: str) -> Stamp:
 
 
 def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequence[int]) -> None:
-    """Replaces this process by a new one, which loads the program as it is now and then answers this request."""
+    """Replaces this process by a new process, which loads the present files of the program and then answers this
+    request.
+    """
     numbers = (listener.fileno(), *files)
     for number in numbers:
         os.set_inheritable(number, True)
@@ -181,7 +189,9 @@ def _close(files: Iterable[int]) -> None:
 
 
 def _serve(wanted: dict[str, Any], files: Sequence[int]) -> None:
-    """Runs the program, or the requested module, in the copy, as in a process that the command has started itself."""
+    """Runs the program, or the requested module, in the forked copy, as if the command had started a new process for
+    it.
+    """
     os.setpgid(0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, file in enumerate(files[:3]):

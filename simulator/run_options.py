@@ -17,26 +17,27 @@ class RunOptions:
     """Options of `up`, `preview`, `refresh` and `down`."""
 
     refresh: bool = False
-    """True to read every resource first."""
+    """True to read every resource before the operation."""
     targets: tuple[str, ...] = ()
-    """The only resources to work on, by URN or by name; all if empty."""
+    """URNs or names of the only resources to work on; empty for all resources."""
     target_dependents: bool = False
     """True to include the resources that depend on the targets."""
     excludes: tuple[str, ...] = ()
-    """Resources to leave alone, by URN or by name. A destroy has none."""
+    """URNs or names of resources that the operation leaves alone. A destroy has no such option."""
     exclude_dependents: bool = False
-    """True to exclude the resources that depend on them, too. Without it, the engine saves a state that it cannot
-    read, if a component depends on a resource that is left alone and does not exist yet (pulumi 3.259)."""
+    """True to leave alone the resources, too, that depend on the excluded ones. Without it, the engine saves a state
+    that it cannot read if a component depends on an excluded resource that does not exist yet (pulumi 3.259).
+    """
     expect_no_changes: bool = False
     continue_on_error: bool = False
     """True to continue with resources that do not depend on a failed resource."""
     run_program: bool = False
-    """True to run the program also in an operation that needs none: a refresh or a destroy."""
+    """True to run the program in a refresh or a destroy, which do not need it."""
     kubernetes_plugin: PluginName | None = None
     """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
-    """True to first repair what a killed run has left, which `pulumi` itself does not do."""
+    """True to begin with a repair of what a killed run has left; `pulumi` itself does no such repair."""
 
     def arguments(self, resources: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Arguments of the Automation API that `up`, `preview`, `refresh` and `destroy` share.
@@ -56,7 +57,8 @@ class RunOptions:
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:
-    """The URNs that a target stands for. A URN or a pattern stands for itself, since its resource need not exist yet.
+    """The URNs of the resources with a name. A target that is a URN or a pattern is returned unchanged, since its
+    resource need not exist yet.
 
     Raises:
         UnknownTarget: there is no resource of this name.

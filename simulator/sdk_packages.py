@@ -1,6 +1,6 @@
 """Lazy loading of the SDKs' packages: a module loads when one of its names is first used.
 
-A package of azure-native imports all of its modules, `network` 160 of them, of which the program uses six. That takes
+A package of azure-native imports all of its modules: `network` has 160, and the program uses six of them. That takes
 half of the second that the SDK needs to load.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 _IMPORTED = re.compile(r"^from \.(\w+) import \*$", re.MULTILINE)
 SDKS = ("pulumi_azure_native", "pulumi_kubernetes")
 _SHARED = ("_inputs", "_enums")
-"""Modules with types of many resources."""
+"""Modules whose types many resources use."""
 
 
 def load_on_demand(package: str) -> None:
@@ -72,7 +72,7 @@ def _key(name: str) -> str:
 
 def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """A `__getattr__` for the package, which looks for a name first in the module that is likely to define it, then in
-    all.
+    all modules.
     """
 
     def find(name: str) -> Any:

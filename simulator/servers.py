@@ -1,4 +1,4 @@
-"""The nodes of an existing cluster, as its installer registers them: servers of the catalogue."""
+"""The nodes of an existing cluster, as its installer registers them. Their machines are servers of the catalogue."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ Json = dict[str, Any]
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 PODS = "110"
-"""The kubelet's default."""
+"""Maximum number of Pods on a node: the kubelet's default."""
 DISK_KIB = 1024 * 1024 * 1024
 GIB_IN_KIB = 1024 * 1024
 
 
 def nodes(existing: ExistingClusterInput, kubelet: str) -> list[Json]:
-    """All nodes before the stack is deployed: those of the node classes, and control plane nodes if no class has any.
+    """All nodes before the stack is deployed: the nodes of the node classes, and control plane nodes if no class has
+    such nodes.
 
     `kubelet`: the version that kubelets report.
     """

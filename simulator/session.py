@@ -42,7 +42,9 @@ SIMULATED = {
     "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role
     "PHYSICAL_AI_GATE_SECONDS": "60",
 }
-"""Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""
+"""Environment variables that tell the program that it runs in a simulation: addresses need not be real, and minutes are
+shortened to seconds.
+"""
 
 RECORD_NOTE = (
     "this stack records a past architecture: the simulated Azure takes sizes and Kubernetes versions that the real one"
@@ -58,7 +60,7 @@ class Reporter(Protocol):
     def event(self, event: EngineEvent) -> None: ...
     def note(self, text: str) -> None: ...
     def retry(self, why: str) -> None:
-        """Reports that the present phase starts over; its events so far are to be discarded."""
+        """Reports that the present phase begins again; the phase's earlier events are to be discarded."""
         ...
 
 
@@ -93,7 +95,7 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Recoveries by provider package. A cluster that does not answer is left out."""
+        """Recoveries by the name of the provider's package. A cluster that does not answer has none."""
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):
@@ -109,7 +111,8 @@ class Needs:
     Attributes:
         spare: True to start a control plane in advance, for a cluster that is not created yet.
         program: True to load the program's imports; the engine can destroy a stack without the program.
-        record: True for a simulated Azure that still offers what the real one has retired since, which is reported.
+        record: True for a simulated Azure that still offers sizes and versions which the real one has retired since;
+            this is reported.
         principal: Principal that is logged in.
         kubernetes: Plugin that runs the Kubernetes resources.
     """
@@ -168,9 +171,8 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
 
 
 def retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
-    """The result of `run`.
-
-    If the connection to the engine is lost, `run` is called once more and continues where it ended.
+    """The result of `run`. If the connection to the engine is lost, `run` is called a second time; the engine then
+    continues where it stopped.
     """
     try:
         return run()

@@ -81,7 +81,7 @@ class Simulation:
         return self._checkpoint.config()
 
     def locks(self) -> list[dict[str, Any]]:
-        """The locks of a run that is under way or was killed."""
+        """The locks of a run that is under way or was killed; empty if there are none."""
         return self._checkpoint.locks()
 
     @property
@@ -131,7 +131,7 @@ class Simulation:
 
         Raises:
             NotSimulated: nothing has been deployed.
-            ChangesFound: something differs, and the options expect no changes.
+            ChangesFound: a resource differs from the state, and the options expect no changes.
         """
         self._demand()
         needs = self._needs_of_state(options)
@@ -172,7 +172,8 @@ class Simulation:
     def down(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
         """Destroys the stack through the engine, then ends and removes the simulation itself.
 
-        With targets, only those are destroyed, and the simulation is kept. `given` is needed only if the program runs.
+        If the options name targets, only these are destroyed, and the simulation is kept. `given` is needed only if the
+        program runs.
 
         Raises:
             Protected: the stack's resources refuse to be deleted; nothing is removed then.
@@ -187,8 +188,8 @@ class Simulation:
         report.phase("done")
 
     def destroy(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
-        """Destroys the stack as `down` does, but keeps the simulation: a cluster that existed before the stack keeps
-        running.
+        """Destroys the stack as `down` does, but keeps the simulation, so that a cluster that existed before the stack
+        keeps running.
         """
         needs = self._needs_of_state(options)
         with self._session(report, needs) as session:

@@ -1,4 +1,6 @@
-"""The stack file that the engine reads; its secrets are encrypted once and reused while they are unchanged."""
+"""The stack file that the engine reads; secrets are encrypted once, and their encryption is reused while they do not
+change.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class StackFile:
     passphrase: Path
 
     def write(self, config: Mapping[str, Any], secret: Mapping[str, str]) -> bool:
-        """Writes the configuration; returns True if this includes all secrets (`project:key.path` → value)."""
+        """Writes the configuration to the stack file. Returns True if the file also contains all secrets, whose earlier
+        encryption could be reused. `secret`: value by `project:key.path`.
+        """
         sealed = self._remembered(secret) if secret else None
         if sealed is not None and set(sealed["config"]) & set(config):
             sealed = None
@@ -47,7 +51,9 @@ class StackFile:
         unfinished.rename(self.kept)
 
     def _remembered(self, secret: Mapping[str, str]) -> dict[str, Any] | None:
-        """Saved encryption of exactly these values with this passphrase; None if there is none."""
+        """Saved encryption of these secrets, if it was made for exactly these values with this passphrase; else
+        None.
+        """
         try:
             kept = json.loads(self.kept.read_text())
         except (OSError, ValueError):

@@ -19,7 +19,7 @@ class NodeClass:
     """Labels that the installer of the cluster has set."""
     taints: tuple[str, ...] = ()
     host_driver: str = ""
-    """Version of the driver on the host; empty without one."""
+    """Version of the GPU driver that is installed on the host; empty if none is installed."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ExistingClusterInput:
     """An existing cluster into which the stack is deployed, and which the simulator therefore has to create."""
 
     context: str
-    """Context of the kubeconfig."""
+    """Name of the kubeconfig's context for the cluster."""
     classes: tuple[NodeClass, ...]
 
 
@@ -37,11 +37,11 @@ class StackInput:
 
     stack: str
     config: Mapping[str, Any]
-    """Values by full key, as `physical-ai:pools`."""
+    """Values of the configuration by full key, such as `physical-ai:pools`."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Secrets by name. Real ones are not used."""
+    """Values of secrets in the simulation, by name. Real secrets are not used."""
     record: bool = False
-    """True for a recording of an earlier state, for which Azure is simulated with the sizes and versions that have been
+    """True for a recording of an earlier state. Azure is then simulated with the VM sizes and versions that it has
     retired since.
     """
     existing_cluster: ExistingClusterInput | None = None

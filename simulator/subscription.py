@@ -13,16 +13,17 @@ from simulator.errors import SimulationError
 
 AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
-"""File with Azure's limits for this simulation, where they are lower than the defaults: `{"quota":
-{"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in nodes,
-and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster.
-`{"taken": {"StorageAccount": ["stdev1"]}}` are names that are taken by others."""
+"""File with limits of the simulated Azure that are lower than the defaults. Example: `{"quota": {"lowPriorityCores":
+40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, nodes and requests. `"busy": {"cpu":
+3}` means that Azure upgrades the pool `cpu` until it has refused three requests to the pool or to its cluster.
+`{"taken": {"StorageAccount": ["stdev1"]}}` lists names that other customers hold.
+"""
 
 
 def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
     """The simulated Azure of the simulation in `folder`. Several processes may have it open.
 
-    `record`: True for an Azure that still offers what the real one has retired since.
+    `record`: True for an Azure that still offers sizes and versions which the real one has retired since.
 
     Raises:
         SimulationError: the file of limits is invalid.

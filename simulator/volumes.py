@@ -18,7 +18,7 @@ from simulator.kubernetes.definitions import DEFINITIONS
 
 MANAGER = "disk-csi"
 CLASSES = {"default": "StandardSSD_LRS", "managed-csi": "StandardSSD_LRS", "managed-csi-premium": "Premium_LRS"}
-"""Storage classes with their kinds of disk (AKS docs, concepts-storage; from memory, not opened)."""
+"""Storage classes, with the kind of disk of each (AKS docs, concepts-storage; from memory, page not opened)."""
 SELECTED = "volume.kubernetes.io/selected-node"
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 SNAPSHOTS = f"/apis/{SNAPSHOT_API}/{SNAPSHOT_VERSION}/volumesnapshots"
@@ -45,8 +45,8 @@ def classes() -> list[Json]:
 
 
 def definitions() -> list[Json]:
-    """The CustomResourceDefinitions of snapshots that a program sees (kubernetes-csi/external-snapshotter,
-    client/config/crd).
+    """The CustomResourceDefinitions for volume snapshots, with the fields that a program sees
+    (kubernetes-csi/external-snapshotter, client/config/crd).
     """
     return [_definition(kind, scope) for kind, scope in _KINDS.items()]
 
@@ -113,7 +113,9 @@ class Volumes:
         self._snapshots: Watch | None = None
 
     def round(self) -> float | None:
-        """Runs one round: the first installs what AKS has from the start, and all serve claims and snapshots."""
+        """Runs one round. The first round installs the objects that AKS creates itself; every round creates what claims
+        and snapshots ask for. Returns None: another round is only necessary after a change.
+        """
         if not self._installed:
             for item in classes():
                 self._apply(f"/apis/storage.k8s.io/v1/storageclasses/{name(item)}", item)

@@ -76,8 +76,8 @@ class CheckImage(Row):
     unverified: tuple[Text, ...] = ()
 
     def at(self, registry: str) -> str | None:
-        """Reference of the image to pull, from `registry` for a pinned image; None where a stack has to name the
-        image.
+        """Reference of the image to pull, from `registry` for a pinned image; None if the settings of the stack have to
+        name the image.
         """
         return image(self.pinned).at(registry) if self.pinned is not None else self.reference
 

@@ -16,7 +16,9 @@ SHORT_POOL_LABEL = "agentpool"
 nodes.
 """
 SET_BY_AKS = frozenset({"accelerator", SHORT_POOL_LABEL, "storageprofile", "storagetier"})
-"""Labels without a reserved prefix that AKS sets on nodes itself (AKS docs, use-labels)."""
+"""Labels without a reserved prefix that AKS sets on nodes itself. They are old names of labels below
+kubernetes.azure.com (AKS docs, use-labels, deprecated labels).
+"""
 
 SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
 SPOT_LABEL = (SPOT_KEY, "spot")
@@ -26,7 +28,7 @@ SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
 AKS adds label and taint to every Spot pool and returns them, so leaving them out would show as drift on each refresh.
 """
 SPOT_NOTICE_SECONDS = 30
-"""Least seconds between the notice of an eviction and the end of the machine (Azure docs,
+"""Seconds between the notice of an eviction and the end of a Spot machine, at least (Azure docs,
 virtual-machines/spot-vms).
 """
 

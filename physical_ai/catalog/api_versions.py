@@ -1,5 +1,5 @@
-"""API versions that azure-native sends, and values that only API versions from a certain one on are published with:
-rows and reading.
+"""API versions that azure-native sends, and values of properties that are only published from a certain API version
+on.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class ApiVersions(Row):
 
 @lru_cache(maxsize=1)
 def api_versions() -> ApiVersions:
-    """The table of API versions. Raises CatalogError where a value belongs to a type that the table does not have."""
+    """The table of API versions. Raises CatalogError if the list of values names a type that the list of types
+    lacks.
+    """
     given = read_mapping(DATA / FILE)
     types = {name: row(TypeVersion, each, f"{FILE}: {name}") for name, each in given["types"].items()}
     values = tuple(row(PublishedValue, each, f"{FILE}: {each.get('value')}") for each in given["values"])
@@ -76,7 +78,7 @@ def api_versions() -> ApiVersions:
 
 
 def published_value(arm_type: str, path: str, value: str) -> PublishedValue | None:
-    """Row about a value of a property; None for a value without a row."""
+    """Row of the table of published values about a value of a property; None if the table has no such row."""
     return next(
         (each for each in api_versions().values if (each.type, each.path, each.value) == (arm_type, path, value)), None
     )

@@ -1,4 +1,4 @@
-"""Addresses that exist for every virtual machine of Azure and are only reachable from inside of it."""
+"""Addresses that every virtual machine of Azure can reach and that cannot be reached from elsewhere."""
 
 from __future__ import annotations
 

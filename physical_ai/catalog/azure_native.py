@@ -35,14 +35,14 @@ class TypeMapping:
     nested: Mapping[str, str]
     """Body path of nested inputs, by input path, where the two differ below the top level."""
     string_sets: tuple[str, ...]
-    """Input paths of lists of texts that are a map of objects in the body."""
+    """Paths of those inputs that are lists of texts, while the body has a map with an empty object for each text."""
     output_only: tuple[str, ...]
     input_only: tuple[str, ...]
     required_inputs: tuple[str, ...]
     replace_on: tuple[str, ...]
     """Input paths whose change replaces the resource, beside the path parameters."""
     maintain_if_unset: tuple[str, ...]
-    """Lists that an update leaves unchanged when its body does not have them."""
+    """Paths of lists that keep their content if the body of an update leaves them out."""
     has_type: bool
     """True where azure-native returns the ARM type as an output."""
 

@@ -14,7 +14,9 @@ from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 FILE = "chart_images.yaml"
-"""Name of the files with images: one in the catalogue, and one in each part whose charts' images are data."""
+"""Name of the files that list images: one file in the catalogue, and one in each part that lists the images of its own
+charts.
+"""
 
 
 class ChartImage(Row):
@@ -31,7 +33,7 @@ class PinImages(Row):
     version: Text
     """Version of the chart whose images were read."""
     images: tuple[Text, ...]
-    """Images with their registries and tags; without a tag where the tag is the version of the pinned chart."""
+    """Images with their registries and tags. An image without a tag has the version of the pinned chart as its tag."""
 
 
 class ChartImages(Row):
@@ -62,6 +64,6 @@ def _row(data: dict[str, Any], label: str) -> ChartImages:
 
 
 def images_of(chart: str) -> tuple[ChartImage, ...]:
-    """Images of a chart; empty where the settings or other data name them."""
+    """Images of a chart; empty if the settings or another file of data name the images."""
     found = chart_images().get(chart)
     return () if found is None else found.images

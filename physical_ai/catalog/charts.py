@@ -48,7 +48,7 @@ class ChecksumMismatch(Exception):
 
 
 class RetractedVersion(UnknownName):
-    """Raised for a chart version that its publisher took back."""
+    """Raised for a chart version that its publisher has withdrawn."""
 
     def __init__(self, name: str, item: Retracted, suggestion: str | None) -> None:
         super().__init__(f"version of the {name} chart", item.version, suggestion)
@@ -63,7 +63,7 @@ class KeysRead(Row):
 
 
 class Retracted(Row):
-    """A chart version that its publisher took back."""
+    """Version of a chart that its publisher has withdrawn."""
 
     version: Text
     reason: Text
@@ -77,7 +77,7 @@ class Chart(Row):
     name: Text
     version: Text
     repository: Annotated[str, StringConstraints(pattern=r"^(https|http|oci)://\S+[^/\s]$")]
-    """Address of a chart repository, or of an OCI registry's folder."""
+    """Address of a chart repository, or of a folder in an OCI registry."""
     sha256: Sha256 | None = None
     """Checksum of the archive; None if the catalogue has none. See `expected_sha256`."""
     organisation: Text
@@ -87,12 +87,11 @@ class Chart(Row):
     released: datetime.date | None = None
     """Day of the tag's commit."""
     known: Literal["seen", "read", "believed"]
-    """Evidence for the version.
-
-    `seen`: a checksum or an installation of it was published. `read`: its tag was read. `believed`: others name it.
+    """Evidence that the version exists. `seen`: somebody published a checksum or an installation of it. `read`: its tag
+    was read. `believed`: only others mention it.
     """
     keys: KeysRead | None = None
-    """Version and reason where the keys were read at another version than this one."""
+    """The other version at which the keys were read, and why; None if the keys were read at this version."""
     source: Text
     date: datetime.date
 
@@ -148,8 +147,8 @@ def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def comparisons() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Comparisons of charts with their originals, from the field `compared` of each chart: name of the file, chart,
-    row.
+    """Rows of the field `compared` of all charts: comparisons with the original chart. Yields the file's name, the
+    chart's name, and the row.
     """
     yield from ((file, line["name"], each) for file, line in _lines() for each in line.get("compared", ()))
 
@@ -174,7 +173,7 @@ def keys_file(name: str) -> Path:
 
 @lru_cache(maxsize=1)
 def retracted_charts() -> dict[tuple[str, str], Retracted]:
-    """Versions of charts that their publishers took back, by name and version."""
+    """Versions of charts that their publishers have withdrawn, by name and version."""
     return {(line["name"], item.version): item for file, line in _lines() for item in _retracted_of(line, file)}
 
 
@@ -183,10 +182,10 @@ def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
 
 
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:
-    """Reasons not to pin versions of one chart.
+    """Reasons against the pinned versions of one chart.
 
-    A higher number alone does not make a version newer: it may be retracted, be a pre-release, or be published before
-    a release with a lower number, as in an abandoned line. A patch of an older line may be younger.
+    A version with a higher number is not always newer: it may be withdrawn, a pre-release, or older than a version with
+    a lower number, if its line was abandoned. A patch of an older line may be younger than the newest line.
     """
     taken_back = {item.version: item for item in retracted}
     for pin in pins:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 POSTGRES_TIERS = {"B": "Burstable", "D": "GeneralPurpose", "E": "MemoryOptimized"}
-"""Tier by the letter of a compute size (PostgreSQL Flexible Server docs, concepts-compute; from memory, page not
-opened).
+"""Tiers of PostgreSQL servers, by the letter in a compute size's name (PostgreSQL Flexible Server docs,
+concepts-compute; from memory, page not opened).
 """
 POSTGRES_EXTENSIONS = ("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP")
 """Extensions that OSMO's service creates in its database (NVIDIA/OSMO deployments/terraform/azure/example)."""
@@ -16,8 +16,8 @@ PUBLIC_PORTS = (POSTGRES_PORT, 6379, 6380, 6432, REDIS_PORT)
 pooler (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer).
 """
 REDIS_POLICY = "EnterpriseCluster"
-"""Cluster policy with one endpoint that behaves like a single server: OSMO's client cannot follow the redirections of
-OSSCluster (NVIDIA/OSMO deployments/terraform/azure/example).
+"""Cluster policy of Azure Managed Redis with one endpoint that behaves like a single server: OSMO's client cannot
+follow the redirections of OSSCluster (NVIDIA/OSMO deployments/terraform/azure/example).
 """
 UPSTREAMS = (
     "docker.io",
@@ -32,7 +32,7 @@ UPSTREAMS = (
 )
 """Registries that an Azure container registry can cache, besides hosts that end with UPSTREAM_SUFFIX.
 
-It refuses any other host (list in the service's refusal, Azure/acr#862, 2025-12-18).
+The service refuses any other host, and lists these in its message (Azure/acr#862, 2025-12-18).
 """
 UPSTREAM_SUFFIX = ".pkg.dev"
 NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})

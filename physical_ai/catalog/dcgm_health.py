@@ -1,4 +1,4 @@
-"""Incidents of DCGM's health check, and node conditions, that are faults: rows and lookups."""
+"""Incidents of DCGM's health check, and node conditions, that count as faults of a node: rows and lookups."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def health_codes(*kinds: Kind) -> tuple[str, ...]:
 
 
 def warned_elsewhere(alerts: Container[str]) -> tuple[str, ...]:
-    """Error codes of which DCGM only warns and which one of these alerts reports better.
+    """Error codes that DCGM reports only as warnings, and for which one of these alerts is a better report.
 
     >>> warned_elsewhere({"GPUPcieReplays"})
     ('DCGM_FR_PCI_REPLAY_RATE',)

@@ -42,11 +42,10 @@ class Remaining(Row):
     definitions: tuple[Text, ...]
     """Names of the CustomResourceDefinitions in all releases of the chart."""
     remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Patterns of the names of remaining objects, by CustomResourceDefinition."""
+    """Patterns of the names of objects that remain, by name of their CustomResourceDefinition."""
     webhooks: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Webhook configurations that an operator keeps for objects of a kind, by CustomResourceDefinition.
-
-    Those of the chart itself are deleted with the release.
+    """Webhook configurations that an operator creates for objects of a kind, by CustomResourceDefinition of the kind.
+    Webhook configurations of the chart itself are deleted with the release.
     """
     source: Text
     date: datetime.date

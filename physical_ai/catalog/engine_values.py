@@ -1,4 +1,5 @@
-"""Marks of Pulumi's engine for values that JSON cannot represent, in the state, in events and in calls of providers.
+"""Markers that Pulumi's engine uses for values that JSON cannot represent, in the state, in events and in calls of
+providers.
 
 Source: pulumi/pulumi, sdk/go/common/resource/sig/sig.go.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key that marks an object as such a value; the value of the key is the kind."""
+"""Key of an object that represents such a value; the value of the key is the kind of value."""
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the mark of a secret, not one
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """Text in place of a value that is not known yet and is a string or of unknown type (pulumi/pulumi,

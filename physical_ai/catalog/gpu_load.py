@@ -1,4 +1,4 @@
-"""Reading of the data on the GPU software stack, which is then kept for the process."""
+"""Reading of the data files on the GPU software stack. Each file is read once for each process."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class OperatorRelease(Row):
     changes: tuple[Text, ...] = ()
     """Changes that affect a cluster which is upgraded from the previous line."""
     values_of: ReleaseName
-    """The release at which the keys of the chart's values were read."""
+    """Release from which the keys of the chart's values are taken."""
     advisories: tuple[Advisory, ...] = ()
     unverified: tuple[Text, ...] = ()
     source: Text
@@ -107,7 +107,7 @@ class VgpuModel(Row):
     """A virtual GPU of Azure: the facts on which the guest's driver depends."""
 
     model: Text
-    """Name of the model in the VM sizes."""
+    """Name of the GPU model, as in the VM sizes."""
     host_vgpu: Annotated[int, Field(ge=1, le=99)]
     """vGPU branch of the driver on Azure's hosts."""
     modules: tuple[ModuleFlavour, ...]
@@ -138,7 +138,7 @@ class NodeImage(Row):
 
 
 class RuntimeTrait(Row):
-    """Facts about containerd, or the container toolkit, that hold from a version on."""
+    """Facts about containerd or the container toolkit that are true from a version on."""
 
     component: Literal["containerd", "toolkit"]
     since: Text
@@ -147,7 +147,7 @@ class RuntimeTrait(Row):
     drop_in: bool | None = None
     """True where the toolkit writes a drop-in file instead of editing containerd's own configuration file."""
     loses_imports: bool = False
-    """True where the toolkit overwrites the `imports` of containerd's own configuration file."""
+    """True if the toolkit overwrites the list `imports` in containerd's own configuration file."""
     source: Text
     date: datetime.date
 
@@ -174,7 +174,7 @@ class SectionKeys(Row):
     values: tuple[Text, ...] = ()
     lists: tuple[Text, ...] = ()
     maps: tuple[Text, ...] = ()
-    """Keys of maps with arbitrary content: nothing below them is a key of the chart."""
+    """Keys of maps with arbitrary content, whose entries are not keys of the chart."""
 
 
 class KeyGroup(Row):

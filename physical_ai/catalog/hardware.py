@@ -1,5 +1,5 @@
-"""Servers of existing clusters, the reference cluster they were described with, and one lookup for servers and VM
-sizes.
+"""Servers of existing clusters, NVIDIA's reference cluster in which they are described, and a common lookup for servers
+and VM sizes.
 
 >>> machine("hgx-b200").gpu.count, machine("Standard_NC40ads_H100_v5").gpu.count
 (8, 1)
@@ -36,11 +36,13 @@ class Server(Machine):
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
     shape: Annotated[str, StringConstraints(pattern=r"^\d-\d+-\d+-\d+$")]
-    """Sockets, GPUs, NICs, and Gb/s of a rail, as NVIDIA's reference configurations are named."""
+    """Numbers of sockets, GPUs and NICs, and Gb/s of a NIC in the GPUs' network, as in the names of NVIDIA's reference
+    configurations.
+    """
     sockets: Annotated[int, Field(ge=1)]
     nics: Annotated[int, Field(ge=1)]
     rails: Annotated[int, Field(ge=0)]
-    """Number of NICs in the GPUs' own network."""
+    """Number of NICs in the network between the GPUs."""
     rail_gbps: Annotated[int, Field(ge=1)]
     minimum_driver: Build | None
     """First driver build that supports the server's GPUs; None for a server without GPUs."""
@@ -55,7 +57,7 @@ class Installer(Row):
 
 
 class OnPremises(Row):
-    """The cluster in NVIDIA's reference architecture for servers."""
+    """Cluster in NVIDIA's reference architecture for servers."""
 
     os: Text
     os_release: Minor
@@ -128,7 +130,7 @@ def machine(name: str) -> Machine:
 
 @lru_cache(maxsize=1)
 def on_premises() -> OnPremises:
-    """Versions and structure of the cluster in the reference architecture."""
+    """Versions and structure of the cluster in NVIDIA's reference architecture for servers."""
     return row(OnPremises, read_mapping(DATA / "on_premises.yaml"), "on_premises.yaml")
 
 

@@ -1,4 +1,4 @@
-"""Errors that NVSentinel's monitors report, and whether a node leaves service because of one."""
+"""Errors that NVSentinel's monitors report, each with the decision whether a node leaves service because of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DcgmError(Row):
     action: Action
     quarantine: bool
     why: str = ""
-    """Reason why a node stays in service although the error is fatal."""
+    """Reason why a node stays in service although NVSentinel counts the error as fatal."""
     believed: bool = False
     """True where no source says for which fault DCGM reports the error."""
     source: Text

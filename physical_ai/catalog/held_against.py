@@ -1,4 +1,6 @@
-"""Comparisons of the simulator's models and of policies with their originals, for docs/reference/held-against.md."""
+"""Comparisons of the simulator's models of programs, and of policies, with their originals, for
+docs/reference/held-against.md.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,16 @@ FILE = DATA / "held_against.yaml"
 
 
 class Held(Row):
-    """One comparison of a model or policy with its original."""
+    """One comparison of a simulator's model or a policy with its original."""
 
     subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+|policy [a-z0-9-]+)$")]
-    """`chart` and its name, `model` and its folder in `simulator`, or `policy` and its name."""
+    """Subject of the comparison: `chart` and its name, `model` and its folder in `simulator`, or `policy` and its
+    name.
+    """
     versions: tuple[Text, ...] = ()
     """Versions of a chart; empty for a model of the simulator, which has no version of its own."""
     against: Text
-    """The original: a repository and folder, or programs."""
+    """The original that the subject is compared with: a repository and folder, or programs."""
     at: Text
     """Tag, commit or release of the original."""
     how: Literal["run", "rendered", "read", "documented", "nothing"]
@@ -41,9 +45,8 @@ class Held(Row):
     """Known differences."""
     date: datetime.date
     repeated: Text | None = None
-    """The part of the comparison that this project has repeated: how, and at which version.
-
-    None: the figure is another report's.
+    """The part of the comparison that this project has repeated: how, and at which version. None if `agrees` is the
+    result of another project's report.
     """
 
     @property

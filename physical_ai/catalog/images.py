@@ -30,7 +30,7 @@ class Image(Row):
     name: Text
     """Repository path below a registry."""
     tag: Text
-    """Tag for readers of the reference; only the digest is decisive."""
+    """Tag of the image, for readers only: the digest determines which image is pulled."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
     source: Text
     date: datetime.date

@@ -14,7 +14,7 @@ from physical_ai.catalog.telemetry_rows import xids_of
 
 
 class ImpactCategory(Row):
-    """A category of Microsoft.Impact, and the signs that lead to it."""
+    """Category of an impact report to Azure (Microsoft.Impact), and the signs for which it is chosen."""
 
     name: Text
     meaning: Text

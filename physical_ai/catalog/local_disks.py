@@ -14,20 +14,23 @@ from pydantic import Field, model_validator
 from physical_ai.catalog.row import Row, Text
 
 Placement = Literal["CacheDisk", "ResourceDisk", "NvmeDisk"]
-"""Placements of an ephemeral OS disk, as the SKU API names them."""
+"""Disks on which an ephemeral OS disk can be placed, as the SKU API names them."""
 How = Literal["seen", "read", "believed"]
-"""Evidence for a fact. `seen`: an answer of Azure itself. `read`: the named source. `believed`: analogy."""
+"""Evidence for a fact. `seen`: Azure itself answered so. `read`: the named source says so. `believed`: inferred from
+similar sizes.
+"""
 _Gib = Annotated[int, Field(ge=0)] | None
 
 DEFAULT_GIB = 128
-"""GiB of the OS disk of a pool that sets no size.
-
-Where the temp disk has at least this much, AKS uses all of it (AKS docs, concepts-storage).
+"""Size in GiB of the OS disk of a pool that sets no size. If the temp disk has at least this size, AKS uses all of the
+temp disk (AKS docs, concepts-storage).
 """
 MOST_GIB = 2048
-"""GiB of the largest OS disk that AKS accepts."""
+"""Size in GiB of the largest OS disk that AKS accepts."""
 GUEST_STATE_GIB = 1
-"""GiB that Trusted Launch reserves on the disk for the guest state (VM docs, ephemeral-os-disks, 2026-09-08)."""
+"""Size in GiB that Trusted Launch reserves on the disk for the guest state (VM docs, ephemeral-os-disks,
+2026-09-08).
+"""
 
 
 class LocalDisks(Row):
@@ -40,9 +43,11 @@ class LocalDisks(Row):
     nvme: _Gib
     """Size of all NVMe devices together: `NvmeDiskSizeInMiB` of the SKU API."""
     devices: Annotated[int, Field(ge=1)] | None = None
-    """Number of NVMe devices; None where no source says it."""
+    """Number of NVMe devices; None if no source gives it."""
     placements: tuple[Placement, ...]
-    """Capability `SupportedEphemeralOSDiskPlacements`; empty where the size supports no ephemeral OS disk."""
+    """Value of the SKU capability `SupportedEphemeralOSDiskPlacements`; empty if the VM size supports no ephemeral OS
+    disk.
+    """
     how: How
     believed: tuple[Literal["temp", "cache", "nvme", "placements"], ...] = ()
     """Fields whose evidence is weaker than `how` says."""
@@ -56,7 +61,7 @@ class LocalDisks(Row):
         return self
 
     def gib(self, placement: Placement) -> int | None:
-        """GiB of the disk that a placement uses; None where it is not known."""
+        """Size in GiB of the disk that a placement uses; None if it is not known."""
         return {"CacheDisk": self.cache, "ResourceDisk": self.temp, "NvmeDisk": self.nvme}[placement]
 
     @property
@@ -66,17 +71,17 @@ class LocalDisks(Row):
 
     @property
     def known_gib(self) -> int:
-        """GiB of the largest OS disk that is known to fit one of the placements."""
+        """Size in GiB of the largest OS disk that is known to fit one of the placements."""
         return min(max((self.gib(place) or 0 for place in self.placements), default=0), MOST_GIB)
 
     @property
     def unknown(self) -> tuple[Placement, ...]:
-        """Placements on a disk of unknown size."""
+        """Placements on those disks whose size is not known."""
         return tuple(place for place in self.placements if self.gib(place) is None)
 
     @property
     def default_gib(self) -> int:
-        """GiB of the ephemeral OS disk of a pool that sets no size."""
+        """Size in GiB of the ephemeral OS disk of a pool that sets no size."""
         whole = self.nvme if self.on_nvme else self.temp
         if self.on_nvme and whole and self.devices:
             whole //= self.devices
@@ -85,20 +90,22 @@ class LocalDisks(Row):
 
 @dataclass(frozen=True)
 class Fit:
-    """Answer to the question whether an ephemeral OS disk of some size fits a VM size."""
+    """Answer to the question if an ephemeral OS disk of a certain size fits a VM size."""
 
     answer: Literal["yes", "no", "unknown"]
     most_gib: int
-    """GiB of the largest disk that is known to fit."""
+    """Size in GiB of the largest disk that is known to fit."""
 
 
 def fit(disks: LocalDisks, wanted_gib: int, *, trusted_launch: bool = False) -> Fit:
-    """Answer whether a disk fits one of a VM size's placements.
+    """Answer to the question if an OS disk of this size fits one of the VM size's placements.
 
-    AKS uses a placement that fits, the cache if several do (Azure/AKS#2672), and refuses a disk that fits none.
+    AKS uses a placement that is large enough (the cache, if several are) (Azure/AKS#2672), and refuses a disk for which
+    none is.
 
     Args:
-        trusted_launch: True with Secure Boot or a vTPM, for whose state Azure reserves a part of the same disk.
+        trusted_launch: True if Secure Boot or a vTPM is on; Azure then reserves a part of the same disk for their
+            state.
     """
     most = max(disks.known_gib - (GUEST_STATE_GIB if trusted_launch and disks.known_gib < MOST_GIB else 0), 0)
     if wanted_gib <= most:

@@ -1,4 +1,6 @@
-"""Lookup of a row by name, and suggestion of the name that was probably meant when there is no such row."""
+"""Lookup of rows of the catalogue's tables by name, and suggestion of the name that was probably meant if there is no
+such row.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
 
 class UnknownName(LookupError):
-    """Raised for a name that no row has; `suggestion` is the nearest known name, if there is a near one."""
+    """Raised for a name that is not in a table of the catalogue. `suggestion` is the nearest known name, or None if no
+    name is near.
+    """
 
     def __init__(self, kind: str, name: str, suggestion: str | None) -> None:
         super().__init__(f"'{name}' is not a {kind} this project knows.")
@@ -43,7 +47,9 @@ def vm_size(name: str) -> VmSize:
 
 
 def _like(name: str) -> str | None:
-    """The most similar size with the same GPU as the name: another GPU is not taken for a misspelling."""
+    """The VM size with the most similar name and the same GPU; None if there is none. A size with another GPU is never
+    suggested as a correction.
+    """
     if why_not(name) is not None:
         return None
     gpu = gpu_of(name)

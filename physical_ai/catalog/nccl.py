@@ -1,4 +1,4 @@
-"""Requirements of NCCL on nodes of a VM size, and variables that a task should not set.
+"""Requirements of NCCL on the nodes of a VM size, published results, and variables that a task should not set.
 
 >>> pool_kind("Standard_NC40ads_H100_v5").kind
 'single'
@@ -54,7 +54,7 @@ class NcclVariable(Row):
 
 
 class NcclFigure(Row):
-    """Measured all-reduce over several nodes in one setup; the data file explains the fields."""
+    """Measured bandwidth of an all-reduce over several nodes in one setup; the data file explains the fields."""
 
     size: Text
     nodes: Annotated[int, Field(ge=2)]
@@ -69,12 +69,12 @@ class NcclFigure(Row):
 
 @cache
 def figures() -> tuple[NcclFigure, ...]:
-    """Measured all-reduces over several nodes, one for each setup."""
+    """Measured bandwidths of all-reduces over several nodes, one row for each setup."""
     return tuple(row(NcclFigure, each, f"{FILE.name}: figures") for each in read_mapping(FILE)["figures"])
 
 
 def figure(size: str, nodes: int) -> NcclFigure | None:
-    """Published figure of an all-reduce over this number of nodes of a VM size; None where none is published."""
+    """Published bandwidth of an all-reduce over this number of nodes of a VM size; None if none is published."""
     return next((each for each in figures() if (each.size, each.nodes) == (size, nodes)), None)
 
 
@@ -91,7 +91,7 @@ def variables() -> tuple[NcclVariable, ...]:
 
 
 def pool_kind(size: str) -> NcclPool:
-    """Kind of node pool for NCCL that a VM size or server with GPUs is.
+    """Kind of node pool for NCCL to which a VM size or server with GPUs belongs.
 
     Raises:
         UnknownName: there is no such size.

@@ -64,6 +64,6 @@ def topologies() -> tuple[Topology, ...]:
 
 
 def topology(size: str) -> Topology | None:
-    """NCCL topology of a VM size; None where the guest itself sees the right topology."""
+    """NCCL topology of a VM size; None if a VM of this size sees the right topology without a file."""
     found = vm_sizes().get(size)
     return next((each for each in topologies() if found is not None and found.series in each.series), None)

@@ -34,20 +34,22 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Remedies on an existing cluster: the same command as on Azure, which there waits for the machine's new boot id, or
-for a new node.
+"""Commands for the remedies on an existing cluster. They are the same as on Azure, but wait for the machine's new boot
+id, or for a new node.
 """
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
 )
-"""Advice of a gate or an alert about a machine: one sign alone does not decide between the two remedies."""
+"""Advice of a gate or an alert about a machine on Azure: a single sign does not show which of the two remedies is
+right.
+"""
 ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
-"""Advice of a gate or an alert about a machine on an existing cluster: its machines belong to its owner, also if it is
-an AKS cluster.
+"""Advice of a gate or an alert about a machine of an existing cluster. The machines belong to the cluster's owner, even
+if it is an AKS cluster.
 """
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
 """Advice of an alert that is usually a consequence of another problem."""
@@ -55,7 +57,7 @@ ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
 
 
 class NodeCause(Row):
-    """A cause; the data file explains the fields."""
+    """Cause of a failing GPU node; the data file explains the fields."""
 
     id: Text
     group: Group
@@ -72,7 +74,7 @@ class NodeCause(Row):
     reason: Text
     fix: Text = "-"
     fix_elsewhere: Text = "-"
-    """Fix on an existing cluster, where it differs from `fix`."""
+    """Repair on an existing cluster, if it differs from `fix`; `-` if it does not."""
     waits: bool = False
     source: Text
     date: datetime.date
@@ -86,7 +88,9 @@ class NodeCause(Row):
         return self
 
     def advice(self, *, azure: bool) -> str:
-        """The fix for a node of a cluster on Azure that the stack creates, or of an existing cluster."""
+        """Repair for a node. `azure`: True for a cluster on Azure that the stack creates, False for an existing
+        cluster.
+        """
         return self.fix if azure or self.fix_elsewhere == "-" else self.fix_elsewhere
 
     def has_condition(self, kind: str) -> bool:
@@ -114,7 +118,7 @@ def cause_of_alert(alert: str) -> NodeCause | None:
 
 
 def cause_of_gate(gate: str) -> NodeCause | None:
-    """Cause that explains a closed gate and so has its fix; None for a gate whose fix is in `causes.yaml`."""
+    """Cause that explains a closed gate and contains the gate's fix; None for a gate whose fix is in `causes.yaml`."""
     return next((each for each in node_causes().values() if gate in each.gates), None)
 
 
@@ -151,7 +155,7 @@ def alert_action(alert: str, *, azure: bool = True) -> str | None:
 
 
 def with_remedies(fix: str, *, azure: bool) -> str:
-    """Advice with the commands in place of `{reboot}` and `{replace}`; `{node}` and `{stack}` are left to fill in."""
+    """Advice in which `{reboot}` and `{replace}` are replaced by commands; `{node}` and `{stack}` are left in it."""
     remedies = REMEDIES if azure else ELSEWHERE
     return fix.replace("{replace}", remedies["replace"]).replace("{reboot}", remedies["reboot"])
 

@@ -1,6 +1,7 @@
 """The supported release of OSMO and of its scheduler: versions, and the names that depend on them.
 
-Later releases rename keys of the charts' values, objects and arguments; start here to support them.
+Later releases rename keys of the charts' values, objects and arguments; support for such a release begins in this
+module.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ CONTROL_NAMESPACE = "osmo-control-plane"
 OPERATOR_NAMESPACE = "osmo-operator"
 """Namespace of the agents that work for a control plane."""
 WORKFLOWS_NAMESPACE = "osmo-workflows"
-"""Namespace of the Pods of workflows, and of nothing else."""
+"""Namespace of the Pods of workflows; it contains nothing else."""
 
 BACKEND_CHART = "backend-operator"
 BACKEND_RELEASE = "osmo-operator"
@@ -26,9 +27,8 @@ WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-worker"
 """Service account of the worker agent, which the chart creates."""
 TOKEN_SECRET = "agent-token"  # noqa: S105 - a name
 TOKEN_KEY = "token"  # noqa: S105 - a name
-"""Key of the token in the Secret with the agents' login, in the agents' namespace.
-
-The chart always mounts this Secret, and does not create it.
+"""Key of the token in the Secret with the agents' login, which is in the agents' namespace. The chart always mounts
+this Secret, and never creates it.
 """
 
 SERVICE_ACCOUNT = "osmo-workflow"
@@ -57,18 +57,20 @@ KAI_VERSION = "v0.17.0"
 """Newest release of KAI whose tag was read (2026-08-03), and the first whose chart gives the scheduler's Pods a
 priority.
 
-OSMO 6.3.1 asks for 0.12 or newer where workflows use topologies. v0.20.0 and v0.20.1 are older, and retracted.
+OSMO 6.3.1 asks for 0.12 or newer where workflows use topologies. v0.20.0 and v0.20.1 have higher numbers but are older,
+and were withdrawn.
 """
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 NO_ROLLBACK = frozenset({KAI_RELEASE})
-"""Releases that fail after `helm rollback`: their chart renders some objects only where these do not exist yet, so an
-earlier manifest contains existing objects that the later one does not list (kai-scheduler/KAI-Scheduler tag
-v0.17.0, docs/migrationguides). Uninstalled and installed again, they keep queues, groups and running Pods.
+"""Releases that `helm rollback` leaves in the state failed: their chart renders some objects only where these do not
+exist yet, so an earlier manifest contains existing objects that the later one does not list
+(kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides). If they are uninstalled and installed again instead,
+queues, groups and running Pods are kept.
 """
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
-"""Namespace in which KAI's binder reserves shared GPUs by Pods of its own, which name their node (the chart's
-default).
+"""Namespace in which KAI's binder creates Pods that reserve shared GPUs (the chart's default). These Pods name their
+node.
 """
 KAI_SHARD = "default"
 """Name of the chart's SchedulingShard.

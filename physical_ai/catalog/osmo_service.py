@@ -1,4 +1,6 @@
-"""Names of OSMO's control plane in chart `service` 1.3.1: its objects, secrets and ports (NVIDIA/OSMO, tag 6.3.1)."""
+"""Names that OSMO's control plane uses in chart `service` 1.3.1: its objects, secrets and ports (NVIDIA/OSMO, tag
+6.3.1).
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,23 @@ identity.
 
 POSTGRES_SECRET, POSTGRES_KEY = "db-secret", "db-password"
 REDIS_SECRET, REDIS_KEY = "redis-secret", "redis-password"
-"""Names of the Secret and its key that the Deployments mount for an external database, whatever the values say."""
+"""Names of the Secret and of its key that the Deployments mount if the database is an external one, whatever the values
+say.
+"""
 ADMIN_SECRET, ADMIN_KEY = "default-admin-secret", "password"
 ADMIN_USER = "admin"
 ADMIN_LENGTH = 43
-"""Characters of the first administrator's password: with any other length the service does not start."""
+"""Number of characters of the default administrator's password. The service does not start with a password of another
+length.
+"""
 MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
 """Names of the ConfigMap that the chart mounts for the keys which encrypt users' credentials in the database (MEK:
 master encryption key), of its file, and of the key in it. Since every reader of the cluster can read ConfigMaps,
 the keys are in a Secret, and the ConfigMap contains none.
 """
 NO_MEK = "currentMek: none\nmeks: {}\n"
-"""Content of the ConfigMap's file: a process that reads it does not start, so it cannot encrypt with a key that is not
-stored.
+"""Content of the ConfigMap's file. A process that reads this file instead of the Secret does not start, so it cannot
+encrypt with a key that is not stored.
 """
 MEK_SECRET_NAME, MEK_FOLDER = "osmo-mek", "/etc/osmo/mek"
 """Name of the Secret with the keys, and the folder where it is mounted."""
@@ -44,7 +50,7 @@ always passes (NVIDIA/OSMO src/utils/static_config.py and src/utils/connectors/p
 MEK_BYTES = 32
 OAUTH2_SECRET, OAUTH2_CLIENT_KEY, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "client_secret", "cookie_secret"
 COOKIE_LENGTH = 32
-"""Bytes of the key of session cookies: 16, 24 or 32 (oauth2-proxy docs)."""
+"""Length in bytes of the key of session cookies; 16, 24 and 32 are allowed (oauth2-proxy docs)."""
 CONFIG = f"{API}-configs"
 """ConfigMap with the service's configuration, which the chart creates."""
 
@@ -58,8 +64,8 @@ UNAUTHENTICATED = (
     "/api/router/version",
     "/client/version",
 )
-"""Paths that the chart's gateway serves without a login: versions, public keys, and the login itself, whose paths take
-a token and give none without one.
+"""Paths that the chart's gateway serves without a login: versions, public keys, and the paths of the login itself,
+which return a token only in exchange for another token.
 """
 
 USER_ACTIONS = (
@@ -75,4 +81,6 @@ USER_ACTIONS = (
     "workflow:List",
     "workflow:Read",
 )
-"""Actions that the chart's role osmo-user permits everywhere; it permits workflows only in the pool `default`."""
+"""Actions that the chart's role osmo-user permits on all resources. Actions on workflows are not among them: the role
+permits these only in the pool `default`.
+"""

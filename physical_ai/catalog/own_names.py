@@ -11,6 +11,6 @@ other objects.
 GRID_DRIVER_READY = "GridDriverReady"
 """Type of the condition with which the GRID agent reports a node's state (agents/grid_driver/grid_agent/facts.py)."""
 GRID_DRIVER_WANTED = "physical-ai/grid-driver-wanted"
-"""Annotation of the GRID agent's Pods: the document that the agent works from, as of the Pod's creation."""
+"""Annotation of the GRID agent's Pods with the wanted driver state, as it was when the Pod was created."""
 REPAIR_LABEL = "physical-ai/repair"
 """Label of the ConfigMaps that record repairs; its value is the name of the pool."""

@@ -17,13 +17,12 @@ from physical_ai.catalog.row import Offered, Row, Text
 
 FILE, VERSIONS, SIZES = "postgres_regions.yaml", "postgres_versions.yaml", "postgres_sizes.yaml"
 NEWEST = 5
-"""Generation of the default compute size."""
+"""Newest generation of compute sizes in the service's lists, and the generation of the default compute size."""
 
 
 class PostgresRegion(Row):
-    """Offers of PostgreSQL Flexible Server in one region.
-
-    `no` also means closed for new servers: an existing server keeps what it has.
+    """Features that PostgreSQL Flexible Server offers in one region. `no` also means that a feature is closed for new
+    servers; an existing server keeps it.
     """
 
     generations: tuple[int, ...]

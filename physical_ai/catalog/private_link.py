@@ -36,8 +36,8 @@ The zone of blobs is among them because agents download solution packs from stor
 azure-monitor/fundamentals/private-link-configure, DNS settings).
 """
 MONITOR_SUBNET = 27
-"""Prefix length of the smallest subnet for the endpoint of a private link scope, which has eleven or more addresses
-(Azure docs, azure-monitor/fundamentals/private-link-design, subnet size).
+"""Prefix length of the smallest subnet for the endpoint of a private link scope; the endpoint needs eleven or more
+addresses (Azure docs, azure-monitor/fundamentals/private-link-design, subnet size).
 """
 
 RESOLVER_DELEGATION = "Microsoft.Network/dnsResolvers"

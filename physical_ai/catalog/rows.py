@@ -27,13 +27,13 @@ class Gpu(Row):
     labeller as `amd.com/gpu.product-name`.
     """
     count: Annotated[int, Field(ge=1)]
-    """Number of GPUs as the SKU API counts them, and so of the vendor's resource on a node; a fraction of a card
-    counts as 1.
+    """Number of GPUs as the SKU API counts them, where a part of a card counts as 1. A node offers as many of the
+    vendor's GPU resource.
     """
     memory_gib: Annotated[int, Field(ge=1)]
     """Memory of each GPU, in GB as the vendor states it."""
     share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
-    """Share of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
+    """Part of a physical card that one GPU of the size is: `1`, `1/2`, `1/4`."""
     virtual: bool
     """True for an SR-IOV vGPU, which needs a GRID driver."""
     host_mig: bool = False
@@ -93,7 +93,7 @@ class RegionSize(Row):
     """Evidence that a region lists a size, with the zones."""
 
     zones: tuple[ZoneName, ...] | None
-    """Zones that offer the size; empty for none; None where it is not known (it differs by subscription)."""
+    """Zones that offer the size; empty if no zone does; None if that is not known (it differs by subscription)."""
     seen_zones: tuple[ZoneName, ...] = ()
     """Zones that one subscription saw: only a hint, since zone numbers differ by subscription."""
     evidence: Literal["documented", "believed", "price"]

@@ -1,7 +1,9 @@
-"""Facts that a recording of a real cluster has shown otherwise than they were believed. Rows and reading.
+"""Facts that a recording of a real cluster has disproved: the value that this project believed, and the value that was
+seen. Rows and reading.
 
-`physai compare FILE --write` adds them. The simulator takes those about sizes, and what ARM fills in, which is a row of
-tolerated_differences.yaml too; the others are kept with their home until somebody has changed it.
+`physai compare FILE --write` adds rows. The simulator uses the rows about VM sizes, and the rows about what ARM fills
+in, which are rows of tolerated_differences.yaml, too. A row of another kind stays until somebody has corrected the file
+that it names as `home`.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from physical_ai.catalog.rows import Row, Text
 
 FILE = DATA / "seen.yaml"
 NOTHING = "(absent)"
-"""Belief of who had no value."""
+"""Value of `believed` in a row about a value that this project did not know."""
 
 
 class Seen(Row):
-    """One value of a recording."""
+    """One fact: the value that was believed, and the value that a recording has shown."""
 
     about: Text
     subject: Text
@@ -27,7 +29,7 @@ class Seen(Row):
     believed: Any
     seen: Any
     home: Text
-    """The file that had the belief."""
+    """File that contains the believed value."""
     source: Text
     how: Literal["seen"]
     date: datetime.date
@@ -35,12 +37,14 @@ class Seen(Row):
 
 @lru_cache(maxsize=1)
 def seen_facts() -> tuple[Seen, ...]:
-    """All rows. Raises CatalogError."""
+    """All rows of seen.yaml. Raises CatalogError."""
     return tuple(row(Seen, each, f"{FILE.name}: {each.get('subject')}") for each in read_rows(FILE))
 
 
 def seen_in_bodies(arm_type: str) -> dict[str, Any]:
-    """Values by path of the body that ARM was seen to fill in for a type, where the simulator had none."""
+    """Values that ARM was seen to fill in for a resource type and that the simulator did not know, by path of the
+    body.
+    """
     return {
         each.path: each.seen
         for each in seen_facts()
@@ -49,7 +53,7 @@ def seen_in_bodies(arm_type: str) -> dict[str, Any]:
 
 
 def seen_of_size(size: str, kind: str) -> dict[str, str]:
-    """Amounts of a size by resource, as a node of it was seen to have them.
+    """Amounts of resources that a node of a VM size was seen to have, by resource.
 
     Args:
         kind: `capacity` or `allocatable`.

@@ -25,9 +25,9 @@ class DcgmField(Row):
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
     """Help text without a comma, because the exporter's CSV file has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
-    """Answer to whether a guest with a MIG-backed vGPU reports the field."""
+    """`yes` if a VM with a MIG-backed vGPU reports the field."""
     mig: Literal["instance", "gpu", "none"] = "instance"
-    """Unit that has a series of its own on a GPU with MIG instances."""
+    """Unit that has a series of the field on a GPU with MIG instances: each instance, the GPU as a whole, or none."""
     default: bool = True
     exporter: bool = False
     """True for a value that the exporter computes itself; it is not a field of DCGM."""
@@ -44,7 +44,7 @@ class AmdField(Row):
     unit: Text
     help: Text
     guest: Literal["yes", "no", "unknown"]
-    """Answer to whether a VM with a virtual function reports the field."""
+    """`yes` if a VM with a virtual function of the GPU reports the field."""
     counter: bool = False
     source: Text
     date: datetime.date
@@ -58,7 +58,10 @@ class DcgmExporter(Row):
     watches: tuple[Text, ...]
     """Health watches; each is a series per GPU."""
     unheld: Literal["silent", "hidden", "reported"]
-    """Series of a GPU that no Pod holds, on nodes where Pods that share a GPU have series of their own."""
+    """Behaviour for GPUs that no Pod holds, on nodes where each Pod that shares a GPU has series of its own. `silent`:
+    they have no series. `hidden`: they have none while a Pod holds another GPU of the node. `reported`: they have
+    series.
+    """
     source: Text
     date: datetime.date
 

@@ -24,10 +24,12 @@ class Tolerated(Row):
     path: Text
     added: Mapping[str, Any] | None = None
     value: Any = None
-    """Exact value that Azure fills in where nothing was declared; None where `added` or nothing says it."""
+    """Exact value that Azure fills in if the program declares none; None if the field `added` describes what Azure
+    adds, or if any value is tolerated.
+    """
     names: tuple[Text, ...] = ()
     of: tuple[Text, ...] = ()
-    """Lists that Azure may return in another order."""
+    """Names of the lists that Azure may return in another order."""
     reason: Text
     source: Text
     how: Literal["seen", "read", "believed"]
@@ -35,7 +37,9 @@ class Tolerated(Row):
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Lists in the inputs whose elements the row is about; empty for a row that does not say what Azure adds."""
+        """Names of the input lists whose elements the row describes; empty for a row that does not say what Azure
+        adds.
+        """
         return self.of if self.added is not None else ()
 
     def fits(self, type_: str, path: str, value: Any) -> bool:
@@ -74,11 +78,11 @@ def without_added(type_: str, name: str, value: Any) -> Any:
 
 
 def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
-    """Row that tolerates a difference between Azure's value on one side and nothing on the other; None for any other
-    difference.
+    """Row that tolerates a difference in which only one side has a value, because Azure has added it; None for any
+    other difference.
 
-    A row without a value fits whatever is there. One with `value` fits where nothing was declared and Azure has it:
-    before a preview that follows a refresh, after the refresh itself.
+    A row without a value tolerates every difference at its path. A row with `value` tolerates the difference if the one
+    side has this value. That side is `before` in a preview after a refresh, and `after` in the refresh itself.
     """
     for each in tolerated_differences():
         if each.added is None and each.value is None and each.fits(type_, path, None):

@@ -1,5 +1,5 @@
-"""Rules about one node pool: may a pool of this size, in this region, look as requested? They only read the
-catalogue.
+"""Rules about one node pool: can a pool of this VM size, in this region, have the requested settings? The rules only
+read the catalogue.
 """
 
 from __future__ import annotations

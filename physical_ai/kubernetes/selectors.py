@@ -85,7 +85,9 @@ def _names(requirement: Mapping[str, Any], node: str) -> bool:
 
 
 def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
-    """Names of the only nodes that the scheduler looks at, where each term of the Pod names nodes; None otherwise."""
+    """Names of the only nodes on which the Pod can run, if each term of its node affinity names nodes; None
+    otherwise.
+    """
     terms = terms_of(pod)
     if not terms:
         return None

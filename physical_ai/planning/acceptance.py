@@ -46,7 +46,7 @@ _COMMON: tuple[dict[str, Any], ...] = (
         "description": "Checks of idle GPU nodes: they give way to all other Pods, and make no pool grow.",
     },
 )
-"""Objects for all Jobs. The service account has no rights: it exists for imagePullSecrets."""
+"""Objects that the Jobs of all checks need. The service account has no rights: it exists for imagePullSecrets."""
 _REST = {"cpu": "1", "memory": "4Gi"}
 """Resource requests of a check beside GPUs. There are no limits: the check has the node for itself while it runs."""
 

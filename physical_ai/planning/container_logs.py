@@ -2,7 +2,7 @@
 
 A data collection rule filters only the inventory by namespace; output is filtered by this ConfigMap, which can leave
 namespaces out, but not name those to keep (learn.microsoft.com, Configure data collection in Container insights using
-ConfigMap). There is one for a cluster, of this name; a change restarts the agents.
+ConfigMap). A cluster has one such ConfigMap, whose name is fixed; a change restarts the agents.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeepe
 
 
 def agent_config(logs: ContainerLogs) -> dict[str, Any]:
-    """ConfigMap of the agent. The output of namespaces that neither the platform nor AKS has created is collected,
-    and of those that the settings name.
+    """ConfigMap of the agent. The agent then collects the output of namespaces that neither the platform nor AKS has
+    created, and of namespaces that the settings name.
     """
     own = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     left_out = sorted({*OTHERS, *own} - set(logs.namespaces))

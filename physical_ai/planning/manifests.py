@@ -29,7 +29,7 @@ _FORM: _Form = {
     "kind": (_is_text, "the kind of the object"),
     "metadata.name": (_is_text, "the name of the object"),
 }
-"""Keys of all objects, with a test of the value and what to write."""
+"""Keys that every object must have, each with a test of its value and a text that says what to write."""
 _FORMS: Mapping[str, _Form] = {
     NAMESPACES: {
         "kind": (lambda value: value == "Namespace", "Namespace"),
@@ -43,7 +43,9 @@ _FORMS: Mapping[str, _Form] = {
         "spec.egress": (lambda value: value is None or is_list(value), "a list of rules"),
     },
 }
-"""Keys of the objects in the files of one name, which replace those of the same path in `_FORM`."""
+"""Further keys of the objects in files with a certain name, by file name. A key here replaces the same key in
+`_FORM`.
+"""
 
 
 def load(file: str) -> list[dict[str, Any]]:

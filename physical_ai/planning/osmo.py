@@ -58,7 +58,9 @@ BACKEND_OWNED = {
 """Keys that the values files may not set, each with what to change instead."""
 
 _PROGRESS = ("progress-files", "/var/run/osmo")
-"""Volume for the agents' probes. The chart's lists contain it, and lists in values replace these."""
+"""Name and mount path of the volume for the agents' probes. The chart's own lists of volumes contain it, but lists in
+values replace the chart's lists, so they have to repeat it.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Configuration, in a control plane, of another stack's cluster: its pools and platforms, with the backend's name in
-theirs.
+"""Configuration, in a control plane, of another stack's cluster. The names of the cluster's pools and platforms contain
+the name of its backend.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ from physical_ai.settings.layers.shape import shape_at
 
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of stages and settings that do not exist, of needs that are a text, and of names that another part has."""
+    """Faults of parts that name a stage or setting which does not exist, whose `needs` is a text, or that use a name of
+    another part.
+    """
     stages: list[str] = list(get_args(Stage))
     seen: dict[tuple[str, str], str] = {}
     for part in parts:

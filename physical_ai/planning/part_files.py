@@ -38,7 +38,9 @@ def part_faults() -> tuple[Fault, ...]:
 
 
 def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of the list of parts, and of parts. What is wrong in files is found once all of them can be read."""
+    """Faults of the list of parts, and of the parts. Faults in the content of files are only found if all files can be
+    read.
+    """
     yield from listing_faults()
     if unfit := list(field_faults(parts)):
         yield from unfit

@@ -43,7 +43,7 @@ def unread_files(parts: Sequence[Part]) -> Iterator[Fault]:
 
 
 def _read_keys(chart: str) -> None:
-    """Reading of a chart's keys, if a part has a file of them; `part_files` reports where none has."""
+    """Reads a chart's keys, if a part has a file with them. `part_files` reports a chart without such a file."""
     if any(FOLDER.glob(f"*/{chart}-keys.yaml")):
         keys_read(chart)
 

@@ -75,7 +75,7 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Gate that is open if a DeviceConfig selects the node and the operator accepts it."""
+        """Gate that is open if a DeviceConfig selects the node and the operator accepts this DeviceConfig."""
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:
             return self._closed(DRIVER_GATE, "amd-config-absent")
@@ -83,8 +83,8 @@ class AmdGates:
         return self._closed(DRIVER_GATE, "amd-config-refused", message=message) if message else None
 
     def driver(self) -> ClosedGate | None:
-        """Gate that is open if Kernel Module Management has loaded the driver on the node; otherwise closed, with its
-        message.
+        """Gate that is open if Kernel Module Management has loaded the driver on the node; otherwise it is closed, with
+        a message from AMD's objects.
         """
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):

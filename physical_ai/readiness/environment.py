@@ -9,7 +9,9 @@ from physical_ai.readiness.azure_failures import RETRY_SECONDS_VARIABLE, base_se
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE, bound_seconds, gates_mode
 
 _ANY_MINUTES = 1
-"""Minutes of some wait with a time limit: only for such a wait is the variable read."""
+"""Number of minutes with which the variables are checked: a reader only looks at its variable if the wait has a time
+limit.
+"""
 _READERS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
     GATES_VARIABLE: gates_mode,
     GATE_SECONDS_VARIABLE: partial(bound_seconds, _ANY_MINUTES),

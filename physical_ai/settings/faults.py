@@ -22,8 +22,8 @@ class Fault(Finding):
     line: int | None = None
     """Line number from 1; None where it is not known."""
     stand_in: bool = False
-    """True where the value is a placeholder for a value of the user's own: enough for a simulation, an error on
-    Azure.
+    """True if the value is a placeholder that the user has to replace: a simulation accepts it, a deployment to Azure
+    does not.
     """
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def fault(
     severity: Severity = Severity.ERROR,
     line: int | None = None,
 ) -> Fault:
-    """A fault that belongs to no rule."""
+    """Returns a fault that is not the result of a rule."""
     return Fault(severity, "", where, problem, fix, file=file, line=line)
 
 

@@ -47,7 +47,7 @@ class Loaded:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """Merged data of the files, without defaults."""
+        """Merged data of the stack's files, without the defaults of the models."""
         return self.merged.data
 
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:

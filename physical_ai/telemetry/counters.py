@@ -83,8 +83,8 @@ def names_each_pod(exporter: str) -> bool:
 
 @dataclass(frozen=True)
 class Cardinality:
-    """Number of series of one node of a pool: least for the fields known to be supported, most for all possible
-    ones.
+    """Number of series of one node of a pool. `least`: series of fields that the GPUs are known to support. `most`:
+    series of all fields.
     """
 
     unit: Literal["GPU", "MIG instance", "share"]

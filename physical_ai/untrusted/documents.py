@@ -36,8 +36,8 @@ _MOST_DIRECTIVES = 8
 _SHORT = 32 * 1024
 """Most characters of a text that PyYAML's own parser reads in a fraction of a second."""
 _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
-"""Expression for signs of which every text that the two parsers read differently has one (tests/unit/untrusted
-compares the parsers on random texts).
+"""Expression for characters of which every text that the two parsers read differently contains at least one
+(tests/unit/untrusted compares the parsers on random texts).
 """
 
 

@@ -47,7 +47,9 @@ def run(work: Work, limit: Limit) -> Any:
 
 
 def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
-    """Answers of the works, in order. One process does them all; after a stopped work, a new process continues."""
+    """Answers of several pieces of work, in order. One process does all of them; if a piece of work is stopped, a new
+    process does the rest.
+    """
     done = 0
     while done < len(works):
         for answer in _run(works[done:], limit):

@@ -16,7 +16,9 @@ SCALE_SETS = "/apis/actions.github.com/v1alpha1/autoscalingrunnersets"
 _PLACED = "/apis/actions.github.com/v1alpha1/namespaces/{}/autoscalingrunnersets/{}"
 PART_OF = ",".join(f"{key}={value}" for key, value in names.PART_OF.items())
 RETRY_SECONDS = 0.5
-"""Seconds until the next look at a scale set that cannot log in; the real controller waits longer each time."""
+"""Seconds until the controller tries again to log in for a scale set; the real controller waits longer after each
+failure.
+"""
 
 
 class RunnerController:

@@ -18,7 +18,9 @@ from simulator.cluster.objects import Json, annotations_of, at, digest, name
 from simulator.runners import names
 
 QUEUED = f"{SIMULATOR}queued-jobs"
-"""Annotation of a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""
+"""Annotation of a scale set with the number of jobs that wait at GitHub for one of its runners. Whoever queues a job
+increases the number.
+"""
 RUNNER, LISTENER = "runner", "runner-scale-set-listener"
 COMPONENT = "app.kubernetes.io/component"
 MODEL = "github-runners"
@@ -97,22 +99,23 @@ def runner(scale_set: Json, number: int) -> Json:
 
 @dataclass(frozen=True)
 class Actions:
-    """Actions of one round on a scale set's Pods, which are given by name."""
+    """Actions of one round on a scale set's Pods. Each field has names of Pods, except `queued`."""
 
     create: int
     start: tuple[str, ...]
-    """Runners that are registered, and wait for a job."""
+    """Names of the runners that start: they are registered at GitHub and wait for a job."""
     end: tuple[str, ...]
-    """Runners that have run their job."""
+    """Names of the runners that end, because they have run their job."""
     delete: tuple[str, ...]
     queued: int
-    """Jobs that are still waiting after this round."""
+    """Number of jobs that still wait after this round."""
 
 
 def actions(scale_set: Json, runners: list[Json]) -> Actions:
     """Pods to create, start, end and delete for a scale set.
 
-    Each runner takes one job and ends. There is one for each job and `minRunners` idle ones, at most `maxRunners`.
+    Each runner takes one job and ends. The scale set gets one runner for each job and `minRunners` idle runners, but at
+    most `maxRunners` in total.
     """
     queued = queued_jobs(scale_set)
     live = [pod for pod in runners if at(pod, "status.phase") not in ("Succeeded", "Failed")]

@@ -8,6 +8,6 @@ charts/gha-runner-scale-set-controller/templates/_helpers.tpl and controllers/ac
 from __future__ import annotations
 
 PART_OF = {"app.kubernetes.io/part-of": "gha-rs-controller"}
-"""Label of the controller's Deployment."""
+"""Label of the runner controller's Deployment."""
 SCALE_SET_LABEL = "actions.github.com/scale-set-name"
 """Label of everything that belongs to a scale set."""

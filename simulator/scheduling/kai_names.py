@@ -13,9 +13,9 @@ VERSION = "v0.17.0"
 SCHEDULER_NAME = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
 OPERATOR = "kai-operator"
-"""Deployment, account and field manager of the operator."""
+"""Name of the operator's Deployment, service account and field manager."""
 SCHEDULER = "kai-scheduler-default"
-"""Deployment of the scheduler, which the operator makes for the chart's SchedulingShard `default`."""
+"""Name of the scheduler's Deployment, which the operator creates for the chart's SchedulingShard `default`."""
 OPERANDS = {
     "admission": "admission",
     "binder": "binder",
@@ -24,7 +24,9 @@ OPERANDS = {
     "queueController": "queue-controller",
     "nodeScaleAdjuster": "node-scale-adjuster",
 }
-"""Deployments by their section of a Config."""
+"""Names of the operands' Deployments, by section of a Config."""
 QUEUE_API, POD_GROUP_API, TOPOLOGY_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2", "kai.scheduler/v1alpha1"
 QUEUE_LABEL, GROUP_ANNOTATION = "kai.scheduler/queue", "pod-group-name"
-"""Label of a Pod with the queue that it takes its GPUs from, and annotation with the group that it starts with."""
+"""Label of a Pod with the queue that it takes its GPUs from, and annotation of a Pod with the group of Pods that it
+starts with.
+"""

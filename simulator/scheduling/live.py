@@ -13,9 +13,13 @@ from simulator.scheduling.kai.live import KaiScheduler
 from simulator.scheduling.view import View
 
 PAUSE = 3
-"""Least pause between rounds, as a multiple of a round's duration: in a large cluster everything changes at once."""
+"""Pause between two rounds, as a multiple of the duration of a round. In a large cluster, changes come so often that
+there would otherwise be no pause.
+"""
 SCAN_MINUTES = 10 / 60
-"""Minutes between two scans of the autoscaler (AKS's scan-interval), so that Pods created together count together."""
+"""Minutes between two scans of the autoscaler (AKS's scan-interval), so that it considers Pods together that were
+created together.
+"""
 
 
 def start(client: Client, plane: Path, slots: Path, simulation: Path) -> None:

@@ -17,9 +17,11 @@ QUEUES, GROUPS = f"/apis/{kai_names.QUEUE_API}/queues", f"/apis/{kai_names.POD_G
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 SYNC_SECONDS = 10.0
 BINDER = "binder"
-"""The Deployment of KAI's binder."""
+"""Name of the Deployment of KAI's binder."""
 BINDER_ACCOUNT = "binder"
-"""The service account of KAI's binder, which has the right by its chart (kai-scheduler templates/rbac)."""
+"""Name of the service account of KAI's binder, to which KAI's chart gives the right to bind Pods (kai-scheduler
+templates/rbac).
+"""
 
 
 class View:
@@ -105,8 +107,8 @@ class View:
         reason: str = "Unschedulable",
         status: str = "False",
     ) -> None:
-        """Sets a condition of a Pod, by default PodScheduled=False, with this message; sends nothing if the Pod already
-        has it.
+        """Sets a condition of a Pod with this message, by default PodScheduled=False. Sends no request if the Pod
+        already has the condition.
         """
         conditions: list[Json] = at(pod, "status.conditions", [])
         before = next((each for each in conditions if each["type"] == type), dict[str, Any]())

@@ -68,7 +68,9 @@ class SlurmOperator:
         return [each for each in self._watches[key].all() if not is_terminating(each)]
 
     def _of(self, key: str, controller: Json) -> list[Json]:
-        """Resources of one Slurm cluster, all in its Controller's namespace: the operator does not look into others."""
+        """Resources of a kind that belong to a Controller's Slurm cluster. They are all in the Controller's namespace,
+        because the operator reads no other namespace.
+        """
         where, own = at(controller, "metadata.namespace"), name(controller)
         mine = (each for each in self._all(key) if at(each, "metadata.namespace") == where)
         return [each for each in mine if objects.cluster_of(each) == own]
@@ -121,8 +123,8 @@ class SlurmOperator:
             self._patch(path, {"status": wanted}, "nodesets")
 
     def _started(self, pod: Json, *, ready: bool) -> Json:
-        """The Pod of slurmd with an updated status: it runs at once, and is ready when slurmd has registered with
-        slurmctld (its probe is /readyz).
+        """The Pod of slurmd with an updated status. It runs as soon as it has a node, and becomes ready when slurmd has
+        registered with slurmctld (its probe is /readyz).
         """
         if is_ready(pod) or (not ready and at(pod, "status.phase") == "Running"):
             return pod

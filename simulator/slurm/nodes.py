@@ -26,7 +26,7 @@ GPUS_IN_USE, EXTERNAL_DRAIN = f"{SIMULATOR}slurm-gpus", f"{SIMULATOR}slurm-drain
 HOSTNAME, SCALING_MODE = f"{names.NODE_PREFIX}pod-hostname", f"{names.NODE_PREFIX}scaling-mode"
 REVISION = "controller-revision-hash"
 MAX_UNAVAILABLE = 0.25
-"""Largest unavailable share in a rolling update (api/v1beta1/nodeset_types.go)."""
+"""Largest share of the Pods that a rolling update makes unavailable (api/v1beta1/nodeset_types.go)."""
 _CAPABILITIES = ("BPF", "NET_ADMIN", "SYS_ADMIN", "SYS_NICE")
 
 
@@ -37,7 +37,7 @@ def revision(nodeset: Json) -> str:
 
 
 def pod(nodeset: Json, node: str) -> Json:
-    """The Pod for one node: affinity makes the scheduler place it there."""
+    """The Pod of a NodeSet for one node. Its affinity makes the scheduler place it on this node."""
     hostname = node.partition(".")[0]
     given: Json = at(nodeset, "spec.template.spec", {})
     main = container(
@@ -93,17 +93,19 @@ def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Work:
-    """Actions on a NodeSet's Pods: nodes that get a Pod, and Pods to delete once Slurm has drained them, with the
-    reasons.
+    """Actions on a NodeSet's Pods: nodes that get a Pod, and Pods that are deleted once Slurm has drained their
+    nodes.
     """
 
     create: tuple[str, ...]
     condemned: Mapping[str, str]
-    """Reason by Pod."""
+    """Reasons for the deletion of Pods, by name of the Pod."""
 
 
 def work(nodeset: Json, nodes: Iterable[Json], pods: Sequence[Json]) -> Work:
-    """Actions in DaemonSet mode, the only one in use. Pods of an old revision are replaced a quarter at a time."""
+    """Actions on the Pods of a NodeSet in DaemonSet mode, the only mode that the simulator supports. Pods of an old
+    revision are replaced a quarter at a time.
+    """
     held = {str(at(each, "spec.nodeName", "") or _target(each)): each for each in pods}
     create: list[str] = []
     condemned: dict[str, str] = {}
@@ -140,7 +142,7 @@ class SlurmNode:
     gpus: int
     in_use: int
     reason: str = ""
-    """Reason of the node's drain; empty if it takes jobs."""
+    """Reason of the node's drain; empty if the node takes jobs."""
     invalid: bool = False
     """True if the node has registered with less hardware than its configuration says."""
 
@@ -173,7 +175,7 @@ def judge(given: Json, nodeset: Json, node: Json, propagated: Sequence[str], con
     kept.
 
     Args:
-        given: The node's Pod, whose conditions have Slurm's state so far.
+        given: The node's Pod; its conditions contain Slurm's state before this round.
         nodeset: The Pod's NodeSet.
         node: The Kubernetes node.
         propagated: Types of node conditions that become the reason of a drain.
@@ -225,8 +227,8 @@ def cordon_reason(given: Json, node: Json, propagated: Sequence[str]) -> str:
 
 
 def conditions(given: Json, found: SlurmNode, now: str) -> list[Json]:
-    """All conditions of a Pod, with Slurm's present ones replacing the earlier ones; unchanged conditions keep their
-    times.
+    """All conditions of a Pod. Conditions with Slurm's present states replace those with earlier states; unchanged
+    conditions keep their times.
     """
     held: list[Json] = at(given, "status.conditions", [])
     before = {each["type"]: each for each in held}

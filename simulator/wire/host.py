@@ -18,7 +18,7 @@ from simulator.wire.provider import Provider
 from simulator.wire.servicer import ProviderServicer
 
 _MAX_MESSAGE = 400 << 20
-"""Bytes; what the engine itself allows."""
+"""Largest size of a message in bytes, the same as the engine's own limit."""
 
 
 class ProviderFactory(Protocol):

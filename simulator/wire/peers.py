@@ -1,7 +1,7 @@
 """Access check of a provider: it admits only processes of the user who runs it.
 
-The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so there is no place for a secret, and
-every user of the machine can reach loopback. The kernel knows who owns the socket at the other end.
+The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so it sends no secret, and every user of
+the machine can connect to the provider. The kernel knows who owns the socket at the other end.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ import psutil
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 """The kernel's socket tables. The second one contains IPv6 sockets that use IPv4 addresses, as gRPC's do."""
 _LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
-"""127.0.0.1 as the tables write it on machines whose bytes are little-endian."""
+"""The loopback address 127.0.0.1 as written in these tables, on machines whose byte order is little-endian."""
 REMEMBERED_SECONDS = 5.0
 """Seconds for which an answer is reused: reading the table takes milliseconds, but a port may be reused later."""
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
 IsOwn = Callable[[int, int], bool]
-"""(port of the peer, port of the server) -> whether the peer is a process of this user."""
+"""Function (port of the peer, port of the server) -> True if the peer is a process of this user."""
 
 
 def is_own(peer: int, server: int) -> bool:
     """True if this user made the connection from loopback port `peer` to loopback port `server`.
 
-    On systems other than Linux only this process's descendants count, one of which is the engine: without root, sockets
-    of other processes can't be seen there.
+    On systems other than Linux, only connections of this process's descendants count (the engine is one of them),
+    because sockets of other processes are only visible to root.
     """
     if TABLES[0].exists():
         return owner(sockets(), peer, server) == os.getuid()

@@ -18,13 +18,13 @@ class Request:
     type: str
     """Type token, as `azure-native:containerservice:AgentPool`."""
     name: str
-    """Logical name."""
+    """Logical name of the resource."""
     id: str = ""
     preview: bool = False
     timeout: float = 0
-    """Seconds from the resource's custom timeouts; 0 for the provider's default."""
+    """Timeout in seconds from the resource's custom timeouts; 0 to use the provider's default."""
     proposed_name: str = ""
-    """The engine's autonaming proposal, empty when it makes none."""
+    """Name that the engine proposes by its autonaming rules; empty if it proposes none."""
     random_seed: bytes = b""
 
 
@@ -38,14 +38,16 @@ class Failure:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource. A changed path under one of `replaces` (which may use `[*]`) replaces the resource."""
+    """Changes of a resource. The resource is replaced if a changed path is in `replaces` or below a path in it; `[*]`
+    in such a path stands for any element.
+    """
 
     changes: Mapping[str, Change]
     replaces: Sequence[str] = ()
     delete_before_replace: bool = False
     of_inputs: bool = True
-    """True for changes between inputs, False for changes between state and inputs: `pulumi preview --diff` draws the
-    former.
+    """True if the changes are those between old and new inputs, False if they are between the state and the new inputs.
+    `pulumi preview --diff` shows only the former.
     """
 
 
@@ -56,7 +58,7 @@ class Refused(Exception):
 class NotReady(Exception):
     """Error if an object exists but did not become ready: the engine keeps it in state, with these reasons.
 
-    Without `inputs` the engine keeps the previous ones: after a failed update, the old inputs.
+    If `inputs` is None, the engine keeps the inputs from before the operation.
     """
 
     def __init__(

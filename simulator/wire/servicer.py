@@ -25,8 +25,8 @@ Answer = TypeVar("Answer")
 class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     """Servicer for every instance of one package's provider.
 
-    Resource requests do not name the provider instance that they are for, but the engine opens one connection for each,
-    which the peer address identifies.
+    Resource requests do not name the provider instance that they are for, but the engine opens one connection for each
+    instance; the peer's address identifies the connection.
     """
 
     def __init__(self, make: Callable[[], Provider], package: str, version: str) -> None:
@@ -211,7 +211,9 @@ def _diffed(diff: Diff, ignored: list[str]) -> Any:
 
 
 def _abort_not_ready(context: Context, problem: NotReady) -> NoReturn:
-    """Ends a call with the partial failure as a status detail; without it the engine would forget the object."""
+    """Ends a call with the partial failure as a status detail; without this detail, the engine would not know that the
+    object exists.
+    """
     detail = any_pb2.Any()
     detail.Pack(
         provider_pb2.ErrorResourceInitFailed(

@@ -1,7 +1,7 @@
 """Property values of providers: unknowns, secrets, and the paths of changes.
 
-This module does not import the Pulumi SDK, which takes half a second: each cluster has controllers that use these
-values.
+This module does not import the Pulumi SDK, which takes half a second: the controllers of each simulated cluster use
+these values, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ Change = Literal["add", "delete", "update"]
 
 
 class Unknown:
-    """The type of `UNKNOWN`: a value that the engine will only know after another resource has been created."""
+    """Type of `UNKNOWN`, the placeholder for a value that the engine only knows after another resource has been
+    created.
+    """
 
     def __repr__(self) -> str:
         return "<unknown>"

@@ -30,7 +30,7 @@ class KeyChanges:
 
 @lru_cache(maxsize=16)
 def known_keys(release: str) -> Mapping[str, Kind]:
-    """Keys that a release's chart renders, by dotted path. Raises `UnknownName` for an unknown release."""
+    """Keys of the values that a release's chart uses, by dotted path. Raises `UnknownName` for an unknown release."""
     return kinds_of(chart_key_groups(), release)
 
 

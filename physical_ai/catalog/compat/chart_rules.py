@@ -20,7 +20,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """Allowed values by key, from the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 NULL_SECTIONS: dict[str, tuple[str, ...]] = {"mig": ("mig.strategy",)}
-"""Sections of the ClusterPolicy, each with the keys whose values fill it."""
+"""Sections of the ClusterPolicy that are null if all their keys are empty, each with these keys."""
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 

@@ -33,9 +33,8 @@ def judge_driver(
     mig: bool,
     gpu: str | None = None,
 ) -> Iterator[Finding]:
-    """Findings of all rules about a driver; none where this project does not install the driver.
-
-    `gpu` is the pool's GPU model.
+    """Findings of all rules about the driver of a pool's nodes; none if this project does not install the driver. `gpu`
+    is the pool's GPU model.
     """
     if driver is None:
         return

@@ -22,7 +22,7 @@ INGRESSES = "Kubernetes docs, Ingress and Gateway API, which know no login of th
 HOSTS = "Kubernetes docs, Network Policies, hostNetwork pods"
 _EVERYONE = ("0.0.0.0/0", "::/0")
 _OWN_LOGIN = ("grafana",)
-"""Subcharts whose program itself asks for a login."""
+"""Subcharts whose program has a login of its own."""
 _TYPE = re.compile(r"(?i)type$")
 _ANNOTATIONS = re.compile(r"(?i)annotations$")
 _ROUTE = re.compile(r"(?i)(^|[a-z])(ingress(es)?|(http|grpc|tls|tcp)?routes?|listenerset)(perreplica)?$")
@@ -112,8 +112,8 @@ def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item with the annotations of its metadata inside its spec, where values have them; unchanged without such
-    annotations.
+    """The item with the annotations of its metadata moved into its spec, where the values of charts have them;
+    unchanged if there are none.
     """
     spec, metadata = item.get("spec"), _metadata(item)
     if not is_mapping(spec) or "annotations" not in metadata:
@@ -122,7 +122,7 @@ def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(where: str, text: str) -> Iterator[Finding]:
-    """Findings about a template of an object as text, whose other rendered fields are not known."""
+    """Findings about a template that is written as text, of which only single lines can be judged."""
     for found in _WRITTEN.finditer(text):
         beside = {"annotations": {INTERNAL: "true"}} if re.search(rf'{re.escape(INTERNAL)}:\s*"true"', text) else {}
         yield _service(where, found[1], beside) if found[1] else _route(where, {})

@@ -70,7 +70,7 @@ def _above(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _called(value: Any) -> str:
-    """Name of a value's type, for messages."""
+    """Word for the type of a value, used in messages."""
     if isinstance(value, bool):
         return "switch"
     if isinstance(value, (int, float)):
@@ -91,7 +91,7 @@ class KeyTable:
     """The keys that one version of a chart renders."""
 
     title: str
-    """Name of the version in messages."""
+    """Name of the chart version, used in messages."""
     source: str
     known: Mapping[str, Kind]
     notes: Mapping[str, KeyNote] = field(default_factory=dict[str, KeyNote])
@@ -209,7 +209,7 @@ class KeyTable:
         return Finding(Severity.WARNING if unlisted else Severity.ERROR, rule, path, problem, fix, self.source)
 
     def _against(self, path: str, value: Any, refused: Refused) -> str | None:
-        """Advice for a key that a finding would otherwise suggest; None where the key may be written."""
+        """Advice against a key that a finding would otherwise suggest; None if the finding may suggest the key."""
         if (other := refused(path, value)) is not None:
             return other
         steps = path.split(".")

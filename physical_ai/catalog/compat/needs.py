@@ -1,4 +1,4 @@
-"""Values on which the platform depends although the program does not set them, by chart.
+"""Values of charts that must stay as they are for the platform to work, although the program does not set them.
 
 >>> [finding.where for finding in judge_needs("gpu-operator", {"nfd": {"enabled": False}})]
 ['nfd.enabled']
@@ -30,7 +30,7 @@ RULE = "chart-value-needed"
 
 
 class Need(Row):
-    """Values of charts on which something in the platform depends, and the consequence of other values."""
+    """Values of charts that something in the platform needs, and the consequence if a user sets other values."""
 
     charts: tuple[Text, ...]
     """Names of charts; `*` stands for all charts."""
@@ -40,19 +40,18 @@ class Need(Row):
     A `*` stands for any one step; the name of an entry is a step in a list whose key is in `JOINED`.
     """
     keep: tuple[Scalar, ...] | None = None
-    """Values without the consequence."""
+    """The only values that do not have the consequence."""
     least: int | None = None
-    """Smallest number without the consequence.
-
-    With neither `keep` nor `least`, every non-empty value has the consequence.
+    """Smallest number that does not have the consequence. If neither `keep` nor `least` is set, every non-empty value
+    has it.
     """
     severity: Literal["error", "warning", "info"] = "error"
-    """Severity of a value with the consequence. error: the value is refused. warning: it is reported whenever the
+    """Severity of a value that has the consequence. error: the value is refused. warning: it is reported whenever the
     stack is loaded. info: it does no harm to the platform.
     """
     costs: Text
     gates: tuple[Text, ...] = ()
-    """Gates that never open with such a value."""
+    """Gates that never open if a value has the consequence."""
     fix: Text | None = None
     source: Text
     date: datetime.date
@@ -133,14 +132,14 @@ def about(chart: str, path: str) -> list[Need]:
 
 
 def need_against(chart: str, path: str, value: Any) -> Need | None:
-    """Row of the table of needs that a value at a path breaks; the most severe of several."""
+    """The row of the table of needs that a value at a path violates; of several rows, the most severe one."""
     found = [each for each in about(chart, path) if not each.allows(value)]
     return max(found, key=lambda each: Severity(each.severity).rank, default=None)
 
 
 def refusing(chart: str, path: str, value: Any) -> Need | None:
-    """Row of the table of needs because of which a value would be refused: a row about its path, or about a section
-    around it.
+    """The row of the table of needs because of which a value would be refused: a row about the value's path, or about a
+    section that contains the path.
     """
     steps = path.split(".")
     around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))

@@ -11,8 +11,8 @@ from physical_ai.findings import Finding, Severity
 DEFAULT_SOURCES = "command,file"
 """Default of the toolkit's RUNTIME_CONFIG_SOURCE: first the running daemon's configuration, then its file."""
 NRI_SINCE = ((1, 7, 30), (2, 1, 0))
-"""Versions of containerd from which on NRI works for the operator's plugin: a patch of 1.7, and a version from 2.0 on
-(NVIDIA GPU Operator docs, cdi).
+"""Versions of containerd from which on NRI works with the operator's plugin: a patch of 1.7 in the 1.7 line, and a
+version for all later lines (NVIDIA GPU Operator docs, cdi).
 """
 NRI_DOCS = "NVIDIA GPU Operator docs, cdi"
 
@@ -29,8 +29,7 @@ def judge_runtime(
 ) -> Iterator[Finding]:
     """Findings of all rules about a node's container runtime.
 
-    `containerd`: None where it is not known.
-    `toolkit`: None for the version that the release brings.
+    `containerd`: None where it is not known. `toolkit`: None for the version that the GPU Operator release contains.
     """
     yield from _nri(release, containerd, cdi=cdi, nri=nri)
     yield from _toolkit(release, image, toolkit)
@@ -90,8 +89,8 @@ def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) ->
 
 
 def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Finding]:
-    """Error where the toolkit writes a drop-in file in a newer schema than the file that imports it: the toolkit uses
-    the schema of its first source, the running daemon (its newest schema) or the file.
+    """Finding if the toolkit writes a drop-in file in a newer schema than the file that imports it. The toolkit takes
+    the schema from its first source: the running daemon, which reports its newest schema, or the file.
     """
     trait = toolkit_trait(toolkit)
     dumped = containerd_trait(containerd).dumps or image.config_version

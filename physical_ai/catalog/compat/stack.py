@@ -22,7 +22,9 @@ DriverOwner = Literal["NVIDIADriver", "ClusterPolicy"]
 
 @dataclass(frozen=True)
 class GpuStack:
-    """Software on the nodes of a GPU pool. Versions that are None are those of the release or the node image."""
+    """Software on the nodes of a GPU pool. A version that is None is the version of the GPU Operator release or of the
+    node image.
+    """
 
     operator: str
     """GPU Operator release, such as `v26.7.0`."""
@@ -51,7 +53,7 @@ class GpuStack:
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
-    """Findings of all rules on the combination at a date, of every severity."""
+    """Findings of any severity, by all rules on the combination of software, at a date."""
     try:
         release = operator_release(stack.operator)
     except UnknownName as error:

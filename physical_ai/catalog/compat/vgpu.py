@@ -1,4 +1,4 @@
-"""Rules about the driver in a vGPU guest: the host's driver decides which branches work."""
+"""Rules about the driver in a vGPU guest: the host's driver determines which driver branches work in the guest."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ A10_EVENT = "Azure/AKS#5875"
 
 
 def judge_guest(driver: str, gpu_model: str | None, image: NodeImage) -> Iterator[Finding]:
-    """Findings of all rules about a GRID build on a GPU model; without a model, only those that depend on the node
-    image.
+    """Findings of all rules about a GRID build on a GPU model; if the model is None, only findings that depend on the
+    node image.
     """
     branch = driver_branches().get(("grid", branch_number(driver)))
     if driver not in builds("grid"):

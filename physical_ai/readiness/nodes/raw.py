@@ -9,7 +9,7 @@ from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.catalog.node_causes import Remedy, node_causes
 
 OVERDUE = "gpus-not-offered"
-"""Cause whose alerts fire only if a gate has not opened by itself in time."""
+"""Id of the cause whose alerts fire only if a gate has not opened by itself in time."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Raw:
     groups: frozenset[str]
     reason: str
     shown: tuple[str, ...]
-    """Words of the original, each with where they were read."""
+    """Texts in which the sign was read, in the original's words, each with its source."""
     yields: frozenset[str] = frozenset()
-    """Groups of causes that explain this sign."""
+    """Groups of causes; a cause in one of these groups explains this sign."""
     gpus: frozenset[str] = frozenset()
     """Number and UUID of the GPU, as far as they are known; empty where the sign names no GPU."""
     fix: str = ""

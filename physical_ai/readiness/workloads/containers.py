@@ -31,7 +31,9 @@ SHOWN_LINES = 3
 SLOW = 1800.0
 """Seconds after which a Pod with a node should have started: pulling images of tens of GB takes minutes."""
 UNREADY = 600.0
-"""Seconds after which a failing readiness probe no longer counts as a start."""
+"""Seconds since a container's start after which a failing readiness probe is a problem; before that, the container
+counts as starting.
+"""
 RECENT = 600.0
 """Seconds in which a container's last end counts as recent: kubelets wait at most half as long between two starts."""
 GRID = "grid"

@@ -138,7 +138,9 @@ class Index(EventIndex):
         return [pod for pod in found if at(pod, "status.phase") not in ("Succeeded", "Failed")]
 
     def peers(self, pod: Mapping[str, Any]) -> list[Json]:
-        """Pods that start together with this one, which is among them; empty for a Pod without group and workflow."""
+        """Pods that start together with the given Pod, which is one of them; empty for a Pod without a group and a
+        workflow.
+        """
         group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
         if not group and not workflow:
             return []

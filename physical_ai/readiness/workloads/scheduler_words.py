@@ -89,8 +89,8 @@ def host_ports(pod: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanation by the scheduler's message about a waiting Pod without another explanation, or that the scheduler
-    reports nothing.
+    """Explanation for a waiting Pod that has no other explanation: the scheduler's message or, without one, the fact
+    that the scheduler reports nothing.
 
     By requests, labels and taints a node would take the Pod, so only the scheduler knows what prevents it.
     """

@@ -55,10 +55,11 @@ def all_schedule_causes(index: Index) -> Iterator[Explanation]:
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why a CronJob does not do its work, except those that its Jobs give.
+    """Explanations of why a CronJob does not do its work, except explanations by its Jobs.
 
-    The schedule has no time in five years, or is one that only the controller can read and that its events call
-    wrong; no Job was started when the last one was due; or the last Job did not succeed and has been deleted.
+    These are the cases: the schedule is not due within five years; this module cannot read the schedule, and the
+    controller's events call it invalid; no Job was started when one was last due; the last Job did not succeed and was
+    deleted.
     """
     now = moment(index.given.now)
     zone = zone_of(str(at(item, "spec.timeZone", "") or ""))

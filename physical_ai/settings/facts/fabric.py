@@ -26,7 +26,9 @@ def fabric_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def adapters(pool: Pool) -> int:
-    """InfiniBand adapters of a node: Azure's sizes have one for each GPU (VM docs, ND H100 v5 and ND H200 v5)."""
+    """Number of InfiniBand adapters of a node: Azure's sizes have one for each GPU (VM docs, ND H100 v5 and ND H200
+    v5).
+    """
     return gpus_per_node(pool) if has_infiniband(pool) else 0
 
 

@@ -37,7 +37,9 @@ DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
 DEPLOY_DEVICE_PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 """Label of a node whose value `false` keeps the operator's device plugin off it."""
 ALLOCATION_LABEL = "physical-ai/gpu-allocation"
-"""Label `dra` of nodes whose GPUs are given by claims; only there does the DRA driver run. Only the pool sets it."""
+"""Label of nodes, with the value `dra` if Pods get their GPUs by claims; only on these nodes does the DRA driver run.
+Only the pool sets it.
+"""
 MIG_DISABLED = "all-disabled"
 """Name of the layout without MIG, which the operator gives to nodes that request none."""
 

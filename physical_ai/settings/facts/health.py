@@ -49,7 +49,7 @@ def least_nodes(pool: Pool) -> int:
 
 
 def breaker_nodes(settings: Settings) -> int:
-    """Number of cordoned nodes in the whole cluster after which NVSentinel stops: all of them may be in the smallest
-    pool.
+    """Number of cordoned nodes in the whole cluster after which NVSentinel stops. It is the number for the smallest
+    pool, because all cordoned nodes may be in that pool.
     """
     return min((budget(least_nodes(pool)) for pool in passthrough_pools(settings).values()), default=1)

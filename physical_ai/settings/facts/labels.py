@@ -11,10 +11,6 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 RESERVED_DOMAINS = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
 """Domains that Kubernetes and AKS reserve, with every domain below them."""
 
-"""Labels without a prefix that AKS itself sets on nodes, which are old names of labels below kubernetes.azure.com (AKS
-docs, use-labels, deprecated labels).
-"""
-
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 

@@ -47,8 +47,8 @@ def _driver_label(key: str) -> Value:
 
 
 def _where(decides: Callable[[Pool], bool], value: str | None = None) -> Value:
-    """Function that returns the value, or the pool's name, for NVIDIA pools for which `decides` is True, and None for
-    other pools.
+    """Function that returns the value, or the pool's name if no value is given, for NVIDIA pools for which `decides`
+    returns True; it returns None for other pools.
     """
 
     def label(name: str, pool: Pool) -> str | None:

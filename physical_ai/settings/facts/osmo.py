@@ -59,13 +59,15 @@ class OsmoPlatformFacts:
     per_node: int
     """Number of these resources on a node."""
     most: int
-    """Largest number of these resources for one task."""
+    """Largest number of these resources that one task can get."""
     nodes: int
     """Largest number of the pool's nodes."""
     room: Room
-    """Resources for one task that has a node for itself."""
+    """Resources for a task that is alone on its node."""
     share: Room
-    """Resources for a task where each GPU, or share of a GPU, has its own task."""
+    """Resources for one of several tasks that share a node so that each GPU, or share of a GPU, has a task of its
+    own.
+    """
     tolerations: tuple[tuple[str, str], ...]
     """Key and effect of each taint of the pool."""
     own: OsmoPlatform
@@ -168,7 +170,9 @@ def _most(pool: Pool, count: int) -> int:
 
 
 def gpu_capacity(settings: Settings) -> dict[str, int]:
-    """GPUs, by resource, of all pools with OSMO platforms together, at their largest."""
+    """Number of GPUs, by resource, of all pools with OSMO platforms together, when each pool has its largest number of
+    nodes.
+    """
     found: dict[str, int] = {}
     for name, pool in nvidia_pools(settings).items():
         if knows_gpu(pool) and not is_slurms(settings, name):

@@ -19,11 +19,11 @@ class Place:
     """Facts about one pool in one region."""
 
     evidence: Evidence | None
-    """Evidence that the region offers the size; None where the region does not list it."""
+    """Evidence that the region offers the size; None if the region does not list the size."""
     zones: tuple[str, ...] | None
     """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
     usd_per_hour: float | None
-    """On-demand list price of a node; None where there is none."""
+    """On-demand list price of a node in USD per hour; None if the catalogue has no price."""
     verdicts: tuple[Finding, ...]
 
     @property

@@ -112,7 +112,7 @@ def dns_servers(settings: Settings) -> tuple[str, ...]:
 
 
 def has_way_in(private: PrivateNetwork) -> bool:
-    """True where someone outside the network can reach it, or the deployment runs inside."""
+    """True if somebody outside the network can reach the network, or if the deployment runs inside of it."""
     return private.vpn is not None or private.hub is not None or private.runners_inside
 
 

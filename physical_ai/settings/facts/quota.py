@@ -12,7 +12,9 @@ from physical_ai.settings.models.tree import Settings
 
 TOTAL = "cores"
 LOW_PRIORITY = "lowPriorityCores"
-"""Names of two usages of Microsoft.Compute: all on-demand vCPUs of a region, and all its Spot vCPUs."""
+"""Names of two usages of Microsoft.Compute: `cores` are all on-demand vCPUs of a region, `lowPriorityCores` all its
+Spot vCPUs.
+"""
 
 
 @dataclass(frozen=True)

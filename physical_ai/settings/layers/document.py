@@ -35,7 +35,9 @@ _TAGS: Mapping[type[yaml.Node], frozenset[str]] = {
     yaml.MappingNode: frozenset({f"{_CORE}map"}),
     yaml.SequenceNode: frozenset({f"{_CORE}seq"}),
 }
-"""Tags by kind of node that YAML gives to nodes without a written tag, or that change nothing."""
+"""YAML tags, by kind of node, that are accepted: YAML gives them to nodes without a written tag, or they change
+nothing.
+"""
 _PLAIN = "Write a plain value."
 _DEEPEST = 32
 _LONGEST_NUMBER = 300

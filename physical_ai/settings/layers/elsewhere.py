@@ -95,7 +95,7 @@ _BELOW = {
     ("osdisk", "osdisksizegb"): "Write sizeGb.",
     ("osdisk", "osdisktype"): "Write type.",
 }
-"""Advice by the key of a pool and a key below it."""
+"""Advice by the path of two keys: a key of a pool, and a key below that key."""
 
 
 def advice(path: Path) -> str | None:

@@ -47,8 +47,8 @@ def written(value: Any) -> str:
 
 
 def in_map(value: Any, path: Path) -> Any:
-    """Map for a path where a single value was written: the value under the key that it fits, or an example of the
-    map.
+    """Map to suggest for a setting where a single value was written: the value under the key that it fits, or an
+    example of the map.
     """
     shape = shape_at(path)
     if shape is None or shape.kind != "model":
@@ -69,7 +69,7 @@ def _in_item(value: Any, item: Shape | None, path: Path) -> Any:
 
 
 def in_list(value: Any, path: Path) -> list[Any]:
-    """List for a path where a single value was written. A text with commas becomes several items."""
+    """List to suggest for a setting where a single value was written. A text with commas becomes several items."""
     shape = shape_at(path)
     item = shape.item if shape is not None else None
     if item is None or item.kind != "value":

@@ -18,7 +18,9 @@ from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.layers.shape import FROM_STACK_NAME, shape_at
 
 ALIKE = 0.65
-"""Least similarity of a key and its misspelling: tags and taints have 0.6, kubelet and subnet 0.62."""
+"""Smallest similarity at which a key counts as a misspelling of another key: tags and taints have 0.6, kubelet and
+subnet 0.62.
+"""
 POOLS = ("pools", "cpuPool", "systemPool")
 """Sections with node pools."""
 STACK_FILE_PREFIX = "physical-ai:"
@@ -83,8 +85,8 @@ class Merged:
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:
-        """Path, among settings that exclude each other, that the uppermost layer sets, since that one was changed
-        last.
+        """Path, among settings that exclude each other, which the uppermost layer sets; this setting was probably
+        changed last.
         """
         return max((path, *others), key=lambda place: self.rank(self.source(place)))
 

@@ -1,1 +1,1 @@
-"""Models of all settings, which are strict and immutable."""
+"""Models of all settings. The models are strict and immutable."""

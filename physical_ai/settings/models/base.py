@@ -20,7 +20,7 @@ Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
 
 FORMS: dict[str, str] = {}
-"""Description of each pattern, which messages use."""
+"""Description of each pattern, used in messages about texts that do not match the pattern."""
 
 
 def written(pattern: str, description: str) -> StringConstraints:
@@ -49,7 +49,7 @@ ResourceGroupName = Annotated[
 SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
 NamespaceName = Annotated[str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Kubernetes namespace")]
 Generation = Annotated[int, Field(ge=1, le=50)]
-"""Generation of a generated password or key: a higher one replaces it."""
+"""Number of a generated password or key; a higher number replaces the password or key by a new one."""
 
 
 class Model(BaseModel):

@@ -32,7 +32,9 @@ _PLACES = {
     "nri": "gpuOperator.nri",
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
-"""Rules that are fixed by another setting than their subject's, with that setting."""
+"""Rules whose violations are corrected at another setting than the one that the finding is about, each with that
+setting.
+"""
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images.
 

@@ -22,7 +22,9 @@ EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.c
 """Domains of examples: those of RFC 2606, and of the company in Microsoft's documentation."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
-"""Seconds of running time above which a limit is reported, since a hanging workflow would cost that much time."""
+"""Longest time limit for running workflows, in seconds, that is not reported. A hanging workflow would use that much
+time.
+"""
 
 
 def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:

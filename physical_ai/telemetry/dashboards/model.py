@@ -22,7 +22,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Value from which on a color applies; None for the smallest value."""
+    """Value from which on a color applies. If the value is None, the color applies from the smallest value on."""
 
     value: float | None
     color: str

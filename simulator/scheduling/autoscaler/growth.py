@@ -1,7 +1,7 @@
 """Growth of pools: which pool grows for which Pods, and why a Pod makes no pool grow. Pure functions.
 
-As in cluster-autoscaler's core, Pods that fit on existing or upcoming nodes make no pool grow; for the others, each
-pool is asked how many of its nodes would take how many of them.
+As in cluster-autoscaler's core, Pods that fit on existing or upcoming nodes make no pool grow; for the other Pods, the
+autoscaler computes for each pool how many additional nodes would take how many of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from simulator.cluster.objects import Json, at, name
 FULL = "max node group size reached"
 BACKOFF = "in backoff after failed scale-up"
 EXPENDABLE_BELOW = -10
-"""Pods of lower priority make no pool grow (--expendable-pods-priority-cutoff)."""
+"""Pods with a lower priority than this make no pool grow (--expendable-pods-priority-cutoff)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Group:
     pool: ScaledPool
     template: Offer
     upcoming: int = 0
-    """Machines that are not working nodes, or not yet."""
+    """Number of the pool's machines that are not working nodes, such as those that have not joined yet."""
     in_backoff: bool = False
 
     @property
@@ -58,7 +58,9 @@ class ScaleUp:
     refused: tuple[tuple[Json, str], ...]
     """Pods for which no pool grows, with the reasons of all pools; empty if any pool grows."""
     needed: frozenset[str]
-    """Nodes on which a waiting Pod would fit: they are not idle, whatever its scheduler waits for."""
+    """Names of nodes on which a waiting Pod would fit. They do not count as idle, whatever the Pod's scheduler waits
+    for.
+    """
 
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:
@@ -112,7 +114,7 @@ def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[
 
 
 def _growth(group: Group, pods: Iterable[Json]) -> Growth | None:
-    """Growth of a pool for these Pods; None if more of its nodes would help none of them."""
+    """Growth of a pool for these Pods; None if additional nodes of the pool would take none of them."""
     if group.obstacle:
         return None
     nodes, helped = list[Offer](), list[Json]()

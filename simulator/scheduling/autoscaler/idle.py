@@ -1,6 +1,5 @@
-"""Idle nodes, and those that have been idle for long enough to be removed.
-
-The functions are pure; `IdleNodes` remembers since when nodes have been idle.
+"""Idle nodes, and the nodes among them that have been idle for long enough to be removed. The functions are pure;
+`IdleNodes` records since when each node has been idle.
 """
 
 from __future__ import annotations
@@ -29,15 +28,17 @@ def minutes(profile: Mapping[str, Any], key: str) -> int:
 
 
 def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
-    """True for a Pod that keeps its node from being idle: not for those of DaemonSets, mirror Pods, and ended ones."""
+    """True for a Pod that keeps its node from being idle. Pods of DaemonSets, mirror Pods, and Pods that have ended do
+    not.
+    """
     if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
         return False
     return MIRROR not in annotations_of(pod)
 
 
 def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
-    """True for a node that no Pod keeps busy, that no waiting Pod would fit on, and whose annotation does not forbid
-    scale-down.
+    """True for a node on which no Pod runs that keeps it busy and no waiting Pod would fit, and whose annotation does
+    not forbid scale-down.
     """
     host = str(at(node, "metadata.name"))
     return annotations_of(node).get(DISABLED) != "true" and host not in busy and host not in needed
@@ -54,7 +55,7 @@ class IdleNodes:
     """Time in seconds since which each node has been idle."""
 
     def note(self, idle: Iterable[str], now: float) -> None:
-        """Records which nodes are idle now; a node that is not idle starts anew when it becomes idle again."""
+        """Records which nodes are idle now. The time of a node that is not idle now is forgotten."""
         self.since = {host: self.since.get(host, now) for host in idle}
 
     def due(self, host: str, wait: float) -> float:

@@ -24,7 +24,9 @@ from simulator.scheduling.view import View
 
 log = logging.getLogger(COMPONENT)
 POLL_SECONDS = 1.0
-"""Seconds between two rounds while Pods wait: Azure's operations cause no events in the API server."""
+"""Seconds between two rounds while Pods wait. The autoscaler polls because the end of an operation in Azure causes no
+event in the API server.
+"""
 BACKOFF_MINUTES, LONGEST_BACKOFF_MINUTES = 5, 30
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 NOTHING = ScaleUp(None, (), frozenset())
@@ -49,7 +51,9 @@ class Autoscaler:
         self._resumed = False
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
+        """Runs one round; returns the seconds until the next one, or None if a round is only necessary after a
+        change.
+        """
         if not self._resumed:
             self._resume()
         now = time.monotonic()
@@ -74,8 +78,8 @@ class Autoscaler:
         return min((each for each in (pause, due) if each is not None), default=None)
 
     def _resume(self) -> None:
-        """Finishes what an earlier autoscaler process began, and reopens the nodes that it was about to remove
-        (core/static_autoscaler.go, cleanUpIfRequired).
+        """Finishes what an earlier autoscaler process began, and removes the taints of the nodes that it was about to
+        remove (core/static_autoscaler.go, cleanUpIfRequired).
         """
         self._pools.finish(Counter(labels(node).get(POOL_LABEL, "") for node in self._view.nodes))
         for node in self._view.nodes:
@@ -106,7 +110,9 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Azure's refusals, by pool, for the pools that are not tried for a while because of them."""
+        """Azure's refusals by pool, for the pools that the autoscaler leaves alone for a while because of the
+        refusal.
+        """
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 
     def _grow(self, growth: Growth) -> None:
@@ -143,8 +149,8 @@ class Autoscaler:
     # Scaling down
 
     def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: ScaleUp, now: float) -> float | None:
-        """Removes one node that has been idle for long enough; returns the seconds until the next node
-        will have been.
+        """Removes one node that has been idle for long enough. Returns the seconds until the next node will have been
+        idle for long enough, or None if no other node is idle.
         """
         busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if blocks_scale_down(pod)}
         shrinkable = {pool.pool: pool for pool in scaled.pools if pool.count > pool.least}

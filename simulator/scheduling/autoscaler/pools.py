@@ -1,4 +1,4 @@
-"""Access of the autoscaler to Azure: the pools of its cluster, and their sizes."""
+"""Access of the autoscaler to Azure: the pools of its cluster, and requests that change their numbers of nodes."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Pools:
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
     def finish(self, registered: Mapping[str, int]) -> None:
-        """Finishes resizes that an earlier autoscaler process left unfinished: of pools whose number of machines
-        differs from that of nodes.
+        """Finishes resizes that an earlier autoscaler process left unfinished. These are the resizes of pools whose
+        number of machines differs from their number of nodes.
 
         The pool's state in Azure does not show this if another operation has ended since.
 

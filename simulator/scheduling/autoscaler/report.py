@@ -21,7 +21,9 @@ NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 
 def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Mapping[str, str]) -> Json:
-    """The autoscaler's state, by node group. `backoffs`: Azure's refusals by pool."""
+    """Part of the status about the refusal after which the autoscaler waits, with its error type for clouds
+    (cluster-autoscaler, clusterstate/api).
+    """
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:
         by_pool.setdefault(labels(node).get(POOL_LABEL, ""), []).append(node)

@@ -40,8 +40,9 @@ PREDICTED = (
     # Upstream's list of GPU sizes ends at A100. Assumed, not verified: AKS's own list is longer.
     *GPU_LABELS,
 )
-"""Labels of an empty pool's nodes that the autoscaler knows beside the pool's own. With zones it picks one at random;
-here it is the first."""
+"""Labels that the autoscaler assumes on the nodes of an empty pool, beside the pool's own labels. In a pool with
+several zones it chooses the zone label at random; here it is the first zone.
+"""
 PREDICTED_PODS = 110
 """Number of Pods that the autoscaler assumes for a node, whatever the pool's maxPods is."""
 NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))

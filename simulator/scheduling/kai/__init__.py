@@ -1,3 +1,3 @@
-"""Simulation of the KAI scheduler v0.17.0: queues, gangs, and its messages. docs/simulator.md lists what
-is left out.
+"""Simulation of the KAI scheduler v0.17.0: queues, gangs, and the scheduler's messages. docs/simulator.md lists the
+parts of KAI that the simulation lacks.
 """

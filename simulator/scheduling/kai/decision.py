@@ -27,19 +27,19 @@ class Round:
     """The result of one round, with Pods by uid."""
 
     bindings: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
-    """Pods with the node of each."""
+    """Pods that get a node, each with the node's name."""
     refusals: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
-    """Pods with the reason for which each stays pending."""
+    """Pods that stay pending, each with the reason."""
     jobs: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
-    """Jobs, by namespace and name, of which not all could be scheduled, with the reason."""
+    """Jobs with Pods that could not be scheduled, by namespace and name, each with the reason."""
     not_ready: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
-    """Jobs that wait for pods of their own."""
+    """Jobs that wait until more of their own Pods exist, by namespace and name, each with the reason."""
 
 
 def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Round:
     """Runs one round: places jobs one after the other, by queue, then by priority, then by age.
 
-    `shares` has what is already allocated, and is updated with what this round allocates.
+    `shares` has the resources that queues have already got; the round adds those that it gives.
     """
     found, room = Round(), {offer.name: offer for offer in offers}
     total, waiting = _free(room.values()), list[Job]()
@@ -64,7 +64,7 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
 
 
 def _free(offers: Iterable[Offer]) -> dict[str, float]:
-    """Free resources of the nodes that count for queues."""
+    """Free resources on all nodes whose resources are divided among queues."""
     found = share_of({})
     for offer in offers:
         if is_counted(offer.node):
@@ -73,7 +73,7 @@ def _free(offers: Iterable[Offer]) -> dict[str, float]:
 
 
 def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
-    """True if the job is to be scheduled; otherwise the reason is added to the round."""
+    """True if the job is to be scheduled in this round; otherwise the reason why not is added to the round."""
     for pod in job.lost:
         where = f"{job.namespace}/{job.name}"
         message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
@@ -126,9 +126,9 @@ def _with_nodes(part: Part, placed: Sequence[Json]) -> Part:
 @dataclass(frozen=True)
 class _Placing:
     offers: dict[str, Offer]
-    """The nodes with the pods that were placed on them."""
+    """Nodes by name, each with the Pods that were placed on it."""
     hosts: list[str]
-    """Nodes of the pods, as far as they are placed."""
+    """Names of the nodes for the Pods that have been placed so far."""
     without_place: Json | None = None
     """The first Pod that fits on no node."""
 

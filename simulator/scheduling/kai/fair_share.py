@@ -1,7 +1,7 @@
-"""Fair share of each queue: its quota, and a part of the rest by its weight. Pure functions.
+"""Fair share of each queue: its quota, and a part of the remaining resources according to its weight. Pure functions.
 
-Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/resource_division. KAI also weighs in
-past use if it has a database of it; here past use counts as nothing.
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/resource_division. With a database of
+past use, KAI also considers past use; the simulation does not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _divide_below(parent: str, total: Share, shares: Shares, found: FairShares) 
 
 
 class _Division:
-    """Division of one resource among the queues of one level."""
+    """Division of one resource among the queues at one level of the queue tree."""
 
     def __init__(self, resource: str, queues: Sequence[Queue], shares: Shares) -> None:
         self.resource, self.queues = resource, queues
@@ -64,9 +64,8 @@ class _Division:
         return max(self._wanted[queue.name] - self.given[queue.name], 0.0)
 
     def _by_weight(self, left: float, queues: Sequence[Queue]) -> tuple[float, list[tuple[float, Queue]]]:
-        """Gives whole units by weight, and repeats while a queue wants less than its part.
-
-        Returns what is left, and for each queue how much it lost by rounding.
+        """Gives whole units to queues by weight, and repeats this while a queue wants less than its part. Returns the
+        amount that is left, and the amount that each queue has lost by rounding.
         """
         rests: dict[str, tuple[float, Queue]] = {}
         again = True
@@ -86,7 +85,7 @@ class _Division:
         return left, list(rests.values())
 
     def _remainders(self, left: float, rests: Sequence[tuple[float, Queue]]) -> float:
-        """Gives one unit each to the queues that lost most by rounding; returns what is left."""
+        """Gives one unit each to the queues that have lost most by rounding, and returns the amount that is left."""
         for _, queue in sorted(rests, key=lambda rest: (-rest[0], rest[1].created, rest[1].name)):
             amount = min(1.0, max(left, 0.0))
             self.given[queue.name] += amount

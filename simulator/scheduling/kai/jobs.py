@@ -14,19 +14,19 @@ from simulator.cluster.objects import Json, annotations_of, at, labels, name
 from simulator.scheduling import kai_names
 
 DEFAULT_QUEUE = "default-queue"
-"""Queue of pods that name none (podgrouper, DefaultQueueName)."""
+"""Queue of Pods that name no queue (podgrouper, DefaultQueueName)."""
 DEFAULT_PRIORITY = 50
 """Priority of a group without a known PriorityClass, in a cluster without a default one."""
 PREEMPTIBLE_BELOW = 100
 PART_LABEL = "kai.scheduler/subgroup-name"
 WHOLE = "default"
-"""The only part of a group that names none (DefaultSubGroup)."""
+"""Name of the only part of a group without subgroups (DefaultSubGroup)."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Pods of a group with one minimum: those of a subgroup that has no subgroups, or all Pods of a group without
-    subgroups.
+    """Part of a group whose Pods have a minimum of their own: the Pods of a subgroup without subgroups of its own, or
+    all Pods of a group without subgroups.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Part:
     active: tuple[Json, ...] = ()
     """Pods that have a node."""
     gated: int = 0
-    """Pods with a scheduling gate, which are not to be scheduled yet."""
+    """Number of Pods with a scheduling gate, which are not to be scheduled yet."""
 
     @property
     def alive(self) -> int:
@@ -67,7 +67,7 @@ class Job:
     created: str
     parts: tuple[Part, ...]
     lost: tuple[Json, ...] = ()
-    """Pods that name a part which the group does not have."""
+    """Pods that name a subgroup which the group does not have."""
 
     @property
     def pending(self) -> tuple[Json, ...]:
@@ -88,7 +88,9 @@ class Job:
 
     @property
     def elasticity(self) -> int:
-        """Rank of the job for ordering: 0 below its minimum, 1 exactly at it, 2 above it (plugins/elastic)."""
+        """Rank of the job for ordering: 0 if it has fewer Pods than its minimum, 1 if it has exactly its minimum, 2 if
+        it has more (plugins/elastic).
+        """
         if any(part.missing for part in self.parts):
             return 0
         return 2 if any(len(part.active) > part.least for part in self.parts) else 1
@@ -106,8 +108,8 @@ class Job:
         )
 
     def next_pods(self) -> tuple[Json, ...]:
-        """The Pods to place together next: all that the parts lack for their minimum, else one more Pod of the part
-        with the fewest.
+        """The Pods to place together next: all Pods that the parts still need for their minimum; after that, one more
+        Pod for the part with the fewest Pods.
         """
         if any(part.missing for part in self.parts):
             return tuple(pod for part in self.parts for pod in part.pending[: part.missing])
@@ -129,7 +131,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
 
     Args:
         pods: All Pods of the cluster, including those of other schedulers.
-        groups: All PodGroups; one without Pods is not a job yet.
+        groups: All PodGroups. A PodGroup without Pods is not a job yet.
         classes: All PriorityClasses.
     """
     known = {(_namespace(group), name(group)): group for group in groups}

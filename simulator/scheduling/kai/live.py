@@ -22,9 +22,8 @@ BOUND = "PodBound"
 
 
 class KaiScheduler:
-    """Schedules the Pods that name KAI's scheduler, while its Deployment is available.
-
-    It keeps no state that the API server lacks.
+    """Schedules the Pods that name KAI's scheduler, while KAI's Deployment is available. All of the scheduler's state
+    is in the API server.
     """
 
     def __init__(self, view: View) -> None:
@@ -37,7 +36,9 @@ class KaiScheduler:
         """Groups whose status says that they wait, also before the watch reports it."""
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
+        """Runs one round; returns the seconds until the next one, or None if a round is only necessary after a
+        change.
+        """
         seen = self._view.pods
         mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}
         self._bound = {uid: host for uid, host in self._bound.items() if uid in mine and not _has_node(mine[uid])}
@@ -101,7 +102,7 @@ class KaiScheduler:
             self._view.record_event(item, component, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
-        """Sets the reason in the group's status why the job is not scheduled, unless some of its Pods are."""
+        """Writes into the group's status why the job is not scheduled, unless some of the job's Pods are scheduled."""
         group = job.group
         if group is None or job.active:
             return

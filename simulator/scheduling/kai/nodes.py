@@ -31,7 +31,7 @@ from simulator.scheduling.kai.queues import GPU, GPU_RESOURCES, MEMORY, UNITS, h
 
 NOT_FOUND = "no nodes with enough resources were found"
 WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
-"""KAI's names for resources; others keep theirs."""
+"""KAI's names for those resources that it does not call by their Kubernetes names."""
 STORAGE = ("ephemeral-storage", "storage")
 NODE_POOL = "default"
 """Name of KAI's pool of all nodes, without a label that divides them."""
@@ -43,7 +43,7 @@ def takes(pod: Mapping[str, Any], offer: Offer) -> bool:
 
 
 def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
-    """Sort key of nodes for a Pod: Pods without GPUs prefer nodes without GPUs; all prefer the fullest node (bin
+    """Sort key of nodes for a Pod: Pods without GPUs prefer nodes without GPUs; all Pods prefer the fullest node (bin
     packing).
     """
     gpus = sum(offer.free.get(each, 0) for each in GPU_RESOURCES)
@@ -53,8 +53,8 @@ def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
 
 
 def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Reason why no node fits a Pod: a condition that no node could meet, else the number of nodes that lack each
-    resource.
+    """Reason why no node fits a Pod: a condition that no node could meet, or otherwise the number of nodes that lack
+    each resource.
     """
     hopeless = list(_hopeless(pod, offers))
     if hopeless:
@@ -104,7 +104,9 @@ def _demand(pod: Mapping[str, Any], asked: Mapping[str, float]) -> str:
 
 
 def _topped(resource: str, most: float, size: int, unit: str) -> str:
-    """KAI's message about the largest amount that a node has. For resources without a unit KAI names no amount."""
+    """KAI's message that a Pod requests more of a resource than any node has. The message names the largest amount,
+    unless the resource has no unit.
+    """
     if not most or not size:
         return f"No node in the {NODE_POOL} node-pool has {resource} resources"
     amount = f"{human(most, size)} {unit}".rstrip()
@@ -122,7 +124,7 @@ def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[s
 
 
 def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
-    """Reasons why a node takes no Pod at all, whatever the Pod tolerates (scheduler_utils.go,
+    """Reasons why a node takes no Pod at all, whatever a Pod tolerates (scheduler_utils.go,
     CheckNodeConditionPredicate).
     """
     if at(node, "spec.unschedulable"):

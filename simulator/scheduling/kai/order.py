@@ -18,7 +18,9 @@ NOTHING_DUE = 1000
 
 
 def job_order(job: Job) -> tuple[int, int, str, str]:
-    """Sort key of the jobs of one queue: highest priority first, then those below their minimum, then the oldest."""
+    """Sort key of the jobs of one queue: jobs with the highest priority come first; among them, jobs below their
+    minimum, then the oldest job.
+    """
     return -job.priority, job.elasticity, job.created, job.name
 
 
@@ -29,7 +31,7 @@ class Order:
         self._shares, self._fair, self._total, self._asked = shares, fair, total, asked
 
     def next(self, jobs: Iterable[Job]) -> Job:
-        """The job to schedule next. Every job's queue must be one without child queues."""
+        """The job to schedule next. The queues of all jobs must have no child queues."""
         by_queue: dict[str, list[Job]] = {}
         for job in jobs:
             by_queue.setdefault(job.queue, []).append(job)
@@ -61,8 +63,8 @@ class Order:
         return (left[0].created, left[0].name) < (right[0].created, right[0].name)
 
     def _rank(self, queue: Queue, job: Job) -> tuple[bool, bool, int, bool, float, float]:
-        """Sort key of queues: first those below their due share, then those below their quota, of higher priority, with
-        a smaller share.
+        """Sort key of queues. Queues below their due share come first, then queues below their quota, then those of
+        higher priority, then those with the smaller share.
         """
         held, asked = self._shares.allocated(queue.name), self._asked(job)
         after = {key: held[key] + asked[key] for key in RESOURCES}
@@ -77,8 +79,8 @@ class Order:
         )
 
     def _due(self, queue: Queue) -> dict[str, float]:
-        """The most of each resource that a queue is due (GetAllocatableShare); the cluster's amount if that is
-        unlimited.
+        """The largest amount of each resource that a queue is due (GetAllocatableShare); the cluster's whole amount if
+        the queue is due an unlimited amount.
         """
         found: dict[str, float] = {}
         for key in RESOURCES:

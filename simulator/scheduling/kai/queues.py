@@ -1,4 +1,4 @@
-"""Queues: their limits, their present shares, and the limit that a further job would exceed. Pure functions.
+"""Queues: their limits, their present shares, and the first limit that another job would exceed. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit applies
 to a queue and to all its parents; a quota applies only to jobs that can't be preempted.
@@ -19,20 +19,24 @@ UNLIMITED = -1
 DEFAULT_PRIORITY = 100
 GPU, MEMORY = "gpu", "memory"
 GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
-"""KAI counts the GPUs of both vendors as one resource (pkg/scheduler/api/resource_info/resource_info.go)."""
+"""Resource names of all vendors' GPUs, which KAI counts as one resource
+(pkg/scheduler/api/resource_info/resource_info.go).
+"""
 MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
-"""Pattern of a MIG profile, which counts as as many GPUs as it has compute slices (resource_info/resource_vector.go,
-TotalGPUs).
+"""Pattern of the resource name of a MIG profile. KAI counts a MIG instance as so many GPUs as it has compute slices
+(resource_info/resource_vector.go, TotalGPUs).
 """
 RESOURCES = (CPU, MEMORY, GPU)
-"""Resources in the order in which KAI looks at them (resource_share/resource_quantities.go, AllResources)."""
+"""Resources in the order in which KAI checks them (resource_share/resource_quantities.go, AllResources)."""
 UNITS = {CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 10**9), GPU: ("GPUs", "GPUs", 1)}
-"""Name and unit of a resource in messages, with the number of its base units in one of those."""
+"""Names and units of resources in KAI's messages: the resource's name, its unit, and the number of base units in one
+unit.
+"""
 QUEUE_UNITS = {CPU: 1, MEMORY: 10**6, GPU: 1}
 """Number of base units (thousandths of a CPU, bytes, GPUs) in one unit of a Queue object."""
 
 Share = Mapping[str, float]
-"""Amount of each resource, in base units; -1 has no end."""
+"""Amount of each resource, in base units; -1 means an unlimited amount."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,9 @@ class Queue:
 
 
 def share_of(asked: Amounts) -> dict[str, float]:
-    """Requests of Pods in the units of queues: GPUs of both vendors, and MIG profiles by their slices."""
+    """Requests of Pods in the units of queues. GPUs of both vendors are added up, and MIG instances count by their
+    slices.
+    """
     slices = ((MIG_RESOURCE.fullmatch(key), amount) for key, amount in asked.items())
     gpus = sum(asked.get(each, 0) for each in GPU_RESOURCES)
     gpus += sum(int(found[1]) * amount for found, amount in slices if found)
@@ -77,7 +83,7 @@ def share_of(asked: Amounts) -> dict[str, float]:
 
 
 def human(value: float, unit: float = 1) -> str:
-    """A number in KAI's format: at most three decimals, the others cut off (HumanizeResource)."""
+    """A number in KAI's format: at most three decimals; further decimals are cut off (HumanizeResource)."""
     if value == UNLIMITED:
         return "Unlimited"
     whole, _, rest = f"{value / unit:.6f}".partition(".")
@@ -125,12 +131,14 @@ class Shares:
         return amounts.setdefault(queue, dict.fromkeys(RESOURCES, 0.0))
 
     def take(self, queue: str, share: Share, *, preemptible: bool) -> None:
-        """Adds resources that a queue's Pods have got to the allocation of the queue and of its parents."""
+        """Adds resources that Pods of a queue have got to the allocated amounts of the queue and of its parents."""
         for held in (self._allocated, *(() if preemptible else (self._fixed,))):
             self._count(held, queue, share)
 
     def ask(self, queue: str, share: Share) -> None:
-        """Adds resources that a queue's Pods hold or wait for to the requests of the queue and of its parents."""
+        """Adds resources that Pods of a queue have got or wait for to the requested amounts of the queue and of its
+        parents.
+        """
         self._count(self._requested, queue, share)
 
     def _count(self, amounts: dict[str, dict[str, float]], queue: str, share: Share) -> None:
@@ -140,7 +148,7 @@ class Shares:
                 mine[key] += amount
 
     def refusal(self, queue: str, share: Share, *, preemptible: bool) -> tuple[str, str] | None:
-        """KAI's reason and message for refusing a further share to a queue; None if the queue gets it.
+        """KAI's reason and message for refusing additional resources to a queue; None if the queue gets them.
 
         Limits are checked before quotas (capacity_policy/capacity_policy.go, IsJobOverQueueCapacity).
         """
