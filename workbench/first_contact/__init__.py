@@ -1,3 +1,3 @@
-"""First contact of a stack with a real subscription, in stages: what each does, whether it passed, where it goes on."""
+"""First contact of a stack with a real subscription: its stages, the verdict on each, and the progress so far."""
 
 from __future__ import annotations

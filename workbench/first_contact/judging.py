@@ -1,4 +1,4 @@
-"""Judgements on the answer of a stage's command. Pure."""
+"""Verdicts on stages of the first contact, from the answers of their commands. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ Status = Literal["passed", "failed", "left-out"]
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of one command."""
+    """Exit code and standard output of one command of a stage."""
 
     code: int
     output: str
-    """Standard output."""
+    """Text of the standard output."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The end of a stage, with what is to be done or known."""
+    """Verdict on a stage. `remarks` are the reasons for a failure, or what a person should know after a success."""
 
     status: Status
     remarks: tuple[str, ...] = ()
 
 
 def judge(stage: Stage, subject: Subject, answers: Sequence[Answer]) -> Result:
-    """The result of a stage, by the answers of its commands in their order."""
+    """The verdict on a stage: that of its first command that has not passed, else that of its last command.
+
+    `answers` are those of the stage's commands, in the order in which they ran.
+    """
     found = [_JUDGES[stage.judge](stage, subject, answer) for answer in answers]
     if not found:
         return Result("failed", ("no command was run",))

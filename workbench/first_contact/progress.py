@@ -1,4 +1,6 @@
-"""Progress of a first contact: what passed, where it goes on, and the same as a document and a page. Pure."""
+"""Progress of a first contact: the state of each stage, the next stage, the state file, and the page of evidence. Does
+no I/O.
+"""
 
 from __future__ import annotations
 
@@ -18,37 +20,37 @@ DONE: tuple[State, ...] = ("passed", "left-out")
 
 
 class Unreadable(Exception):
-    """A state file that this version did not write, or that was edited or cut; the text says what is wrong."""
+    """Error for a state file of another version, of another stack, or damaged; the text says what is wrong."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One stage as far as it has come."""
+    """Progress of one stage: its state, its times, and what its commands have answered."""
 
     state: State
     began: str
-    """Time in ISO 8601, as `ended`."""
+    """Time at which the stage began, in ISO 8601. `ended` has the same format."""
     ended: str | None = None
     commands: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
-    """Names of files with the commands' output, in the folder of the state."""
+    """Names of the files that hold the commands' output. They are in the same folder as the state file."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A first contact of a stack, by the names of its stages."""
+    """Progress of a stack's first contact. `entries` has the stages that have begun, by name."""
 
     stack: str
     simulated: bool
     settings: str
-    """Digest of the settings that the last stage ended with."""
+    """Digest of the stack's settings after the last stage that has ended."""
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
     version: int = VERSION
 
 
 def following(progress: Progress, every: Sequence[Stage]) -> Stage | None:
-    """The stage at which it goes on: the first that is not done; None after the last."""
+    """The next stage: the first one that has neither passed nor was left out; None if all are done."""
     return next((each for each in every if not is_done(progress, each)), None)
 
 
@@ -58,21 +60,21 @@ def is_done(progress: Progress, stage: Stage) -> bool:
 
 
 def begun(progress: Progress, stage: Stage, when: str, commands: Sequence[str]) -> Progress:
-    """The progress while a stage runs. A process that dies leaves it so, and the stage is run again."""
+    """The progress with a stage as running. A stage whose process dies stays running, and is run again."""
     return _with(progress, stage, Entry("running", when, commands=tuple(commands)))
 
 
 def ended(
     progress: Progress, stage: Stage, result: Result, *, when: str, settings: str, evidence: Sequence[str] = ()
 ) -> Progress:
-    """The progress with a stage's result."""
+    """The progress with a stage that has ended with `result`."""
     before = progress.entries.get(stage.name) or Entry("running", when)
     entry = replace(before, state=result.status, ended=when, remarks=result.remarks, evidence=tuple(evidence))
     return replace(_with(progress, stage, entry), settings=settings)
 
 
 def back_to(progress: Progress, every: Sequence[Stage], name: str) -> Progress:
-    """The progress without a stage and all that follow it."""
+    """The progress without the entries of the stage `name` and of all stages after it, so that they are run again."""
     names = [each.name for each in every]
     kept = names[: names.index(name)]
     return replace(progress, entries={key: each for key, each in progress.entries.items() if key in kept})
@@ -83,12 +85,12 @@ def _with(progress: Progress, stage: Stage, entry: Entry) -> Progress:
 
 
 def text(progress: Progress) -> str:
-    """The content of the state file."""
+    """The progress as the JSON text of the state file."""
     return json.dumps(asdict(progress), indent=2) + "\n"
 
 
 def parsed(content: str, stack: str, *, simulated: bool) -> Progress:
-    """The progress in a state file. Raises Unreadable."""
+    """The progress that a state file's text contains. Raises Unreadable if it is not valid, or not of this stack."""
     try:
         found = TypeAdapter(Progress).validate_json(content)
     except ValidationError as problem:
@@ -103,7 +105,7 @@ def parsed(content: str, stack: str, *, simulated: bool) -> Progress:
 
 
 def page(progress: Progress, every: Sequence[Stage]) -> str:
-    """The evidence as Markdown, a row for each stage."""
+    """The progress as a Markdown page of evidence, with a table row for each stage."""
     where = "in the simulator" if progress.simulated else "on Azure"
     lines = [
         f"# First contact of {progress.stack}, {where}",

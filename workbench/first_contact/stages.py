@@ -1,4 +1,4 @@
-"""Stages of the first contact, as data, and the words of their commands for one stack."""
+"""Stages of the first contact, read from stages.yaml, and their command lines for one stack."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from physical_ai.catalog.row import Row, Text
 FILE = Path(__file__).with_name("stages.yaml")
 AS_ON_AZURE = "as-on-azure"
 ZERO = "{zero}"
-"""Placeholder for several words of a command."""
+"""Placeholder in a command, for the arguments that let GPU pools begin without nodes (`zero_words`)."""
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | Literal["deployment", "nodes"]
 
 
 class Stage(Row):
-    """One stage: a command that exists by itself, and how its answer is judged."""
+    """One stage of stages.yaml, whose comment describes the fields."""
 
     name: Text
     title: Text
     does: Text
     command: tuple[Text, ...]
     simulated: tuple[Text, ...] | Text
-    """Words in the simulator, or the reason why the stage is left out there."""
+    """The command line in the simulator, `as-on-azure`, or the reason why the simulator leaves the stage out."""
     judge: Literal["findings", "exit", "gates", "accept"]
     topics: tuple[Text, ...] = ()
     demands: Text | None = None
@@ -38,38 +38,38 @@ class Stage(Row):
     changes: bool = False
     minutes: Minutes
     cost: Literal["nothing", "standing", "gpus"] = "nothing"
-    """Nodes that are paid for once the stage has passed: none, those without GPUs, or also one of each GPU pool."""
+    """Nodes that cost money after the stage. `standing`: those without GPUs; `gpus`: also one node of each GPU pool."""
     back: Text
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The stack that a first contact is about, as far as its commands depend on it."""
+    """Facts about the stack that the command lines of the stages depend on."""
 
     stack: str
     simulated: bool
     folder: str
-    """Folder with state and evidence."""
+    """Folder of the state file and the evidence."""
     kubeconfig: str
     platforms: tuple[str, ...] = ()
-    """Platforms of OSMO with GPUs; empty in a stack without OSMO."""
+    """Names of the stack's OSMO platforms with GPUs; empty for a stack without OSMO."""
     from_zero: tuple[str, ...] = ()
-    """GPU pools that may begin without nodes, and that the settings let begin with some."""
+    """GPU pools that can scale to zero, but begin with at least one node by the stack's settings."""
 
 
 @lru_cache(maxsize=1)
 def stages() -> tuple[Stage, ...]:
-    """Every stage, in its order."""
+    """All stages, in the order in which they run."""
     return tuple(row(Stage, _frozen(each), f"{FILE.name}: {each.get('name')}") for each in read_rows(FILE))
 
 
 def _frozen(given: Mapping[str, object]) -> dict[str, object]:
-    """The row with tuples in place of lists, which are not taken for them."""
+    """The row with each list as a tuple, because `Stage` accepts only tuples."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what is in it is checked next
 
 
 def left_out(stage: Stage, subject: Subject) -> str | None:
-    """The reason why a stage is left out for a stack; None for one that is run."""
+    """The reason why a stage is not run for a stack; None for a stage that is run."""
     if subject.simulated and isinstance(stage.simulated, str):
         return f"in the simulator: {stage.simulated}"
     uses_osmo = "osmo" in (stage.command[0], stage.name) or stage.each == "platform"
@@ -79,7 +79,7 @@ def left_out(stage: Stage, subject: Subject) -> str | None:
 
 
 def commands(stage: Stage, subject: Subject) -> list[tuple[str, ...]]:
-    """The commands of a stage that is not left out: one, or one for each platform."""
+    """The command lines of a stage: one, or one for each OSMO platform with GPUs if the stage has `each: platform`."""
     template = stage.simulated if subject.simulated and not isinstance(stage.simulated, str) else stage.command
     platforms: Sequence[str] = subject.platforms if stage.each == "platform" else ("",)
     return [tuple(_words(template, subject, platform)) for platform in platforms]
@@ -99,7 +99,10 @@ def _words(template: Sequence[str], subject: Subject, platform: str) -> list[str
 
 
 def zero_words(subject: Subject) -> list[str]:
-    """Words that let GPU pools begin without nodes. On Azure, Pulumi writes them into the stack file."""
+    """Arguments that let the pools of `from_zero` begin without nodes.
+
+    On Azure, `pulumi` writes the setting into the stack file; in the simulator, `physai` changes it for one command.
+    """
     paths = [f"pools.{pool}.scale.initial=0" for pool in subject.from_zero]
     if subject.simulated:
         return [word for path in paths for word in ("--set", path)]

@@ -1,5 +1,5 @@
-"""Recordings of a subscription and a cluster in one file: written with read-only rights, and read without
-any access.
+"""Recordings: a subscription and a cluster in one file, which is made with read-only rights and needs no access to be
+read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Consistent replacement of IP addresses, which preserves the network that each address is in. Pure functions.
+"""Consistent replacement of the IPv4 addresses in a recording, so that addresses of one network stay in one network.
+Pure functions.
 
-Of a private address, the last eight bits are kept, and of the other bits those by which it differs from another address
-of the recording; the rest become zero. Different addresses stay different, an address stays in its networks, and a
-second replacement changes nothing.
+Of a private address, the last eight bits are kept, and those of the other bits in which two addresses of the recording
+differ; all other bits become zero. Different addresses stay different, an address stays in its networks, and replacing
+addresses a second time changes nothing.
 """
 
 from __future__ import annotations
@@ -13,23 +14,27 @@ from collections.abc import Iterable, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
-"""Addresses that are the same everywhere: Azure's own, and wildcards."""
+"""Addresses with the same meaning in every network, which are not replaced: Azure's own ones, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 _ALIKE = tuple(map(ipaddress.IPv4Network, ("127.0.0.0/8", "169.254.0.0/16", "192.0.2.0/24", "198.51.100.0/24",
                                            "203.0.113.0/24", "224.0.0.0/4")))  # fmt: skip
 HOST_BITS = 24
-"""Number of the bit from which on those of a private address are kept."""
+"""Number of leading bits of a private address that may be changed; the bits after them are kept."""
 PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
-"""Network for the replacements of public addresses, which nobody has (RFC 2544); an address in it is kept."""
+"""Network for benchmarks that no real host uses (RFC 2544). Replacements of public addresses are taken from it, and an
+address that is already in it is kept.
+"""
 WIDEST_PUBLIC = 12
-"""Prefix length up to which a public network names nobody."""
+"""Longest prefix of a public network that is kept: so large a network identifies nobody."""
 
 
 class Addresses:
-    """The addresses of a recording, each with its replacement."""
+    """IPv4 addresses and networks of a recording, each with its replacement."""
 
     def __init__(self, found: Iterable[tuple[str, int]]) -> None:
-        """`found`: each address with its prefix length, 32 if it has none."""
+        """Chooses the replacements. `found` has each address of the recording with its prefix length, which is 32 for a
+        single address.
+        """
         nodes = sorted({(int(ipaddress.IPv4Address(text)), bits) for text, bits in found})
         self._of: dict[tuple[int, int], int] = {}
         for network in PRIVATE:
@@ -48,7 +53,7 @@ class Addresses:
 
     @property
     def replaced(self) -> int:
-        """Number of addresses and networks that are replaced by others."""
+        """Number of addresses and networks whose replacement differs from the original."""
         return sum(1 for (address, _), given in self._of.items() if address != given)
 
     def text(self, text: str) -> str:
@@ -67,7 +72,7 @@ class Addresses:
 
 
 def parsed(found: re.Match[str]) -> tuple[str, int] | None:
-    """Address and prefix length in a match; None for four numbers that are not an address."""
+    """Address and prefix length in a match of `V4`; None if one of the numbers is too large for an address."""
     bits = int(found[2]) if found[2] else 32
     if bits > 32 or any(int(each) > 255 for each in found[1].split(".")):
         return None
@@ -83,7 +88,10 @@ def _is_hidden(address: int, bits: int) -> bool:
 
 
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
-    """Replacements for the addresses below a prefix; only bits in which two addresses differ are kept."""
+    """Replacements for addresses in one private network, by address and prefix length.
+
+    Of the first `HOST_BITS` bits after the network's own, only those in which two of the addresses differ are kept.
+    """
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]
     while stack:

@@ -1,5 +1,5 @@
-"""Reading of a cluster for a recording: everything that can be read within the limits, and a note on everything that
-cannot.
+"""Reading of a cluster for a recording. Lists that a limit or missing rights keep it from reading are noted in the
+recording.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 
 class Bounded:
-    """Reader that counts requests and bytes, and ends when a limit is reached."""
+    """Reader of a cluster that counts requests and bytes, and refuses every request after a limit is reached."""
 
     def __init__(
         self, get: Get, limits: Limits, clock: Callable[[], float] = time.monotonic, until: float | None = None
@@ -30,12 +30,12 @@ class Bounded:
 
     @property
     def logs(self) -> bool:
-        """True if logs of Pods are wanted."""
+        """True if the recording includes logs of Pods."""
         return self._limits.logs
 
     @property
     def reached(self) -> str:
-        """The limit that was reached, as text; empty while none is."""
+        """Text that names the limit that has been reached; empty if no limit has been reached."""
         if self._clock() > self._until:
             return f"{self._limits.seconds:g} s are over"
         if self.requests >= self._limits.requests:
@@ -43,7 +43,9 @@ class Bounded:
         return f"{self._limits.mebibytes} MiB are full" if self.bytes >= self._limits.mebibytes << 20 else ""
 
     def __call__(self, path: str, parameters: Mapping[str, str]) -> Any:
-        """The answer to a request. Raises Unreachable if a limit is reached, and the errors of the reader."""
+        """The API server's answer to a request. Raises Unreachable if a limit has been reached, and every error of the
+        client.
+        """
         if reached := self.reached:
             raise Unreachable(f"not read any more: {reached}")
         self.requests += 1
@@ -53,7 +55,7 @@ class Bounded:
 
 
 def size_of(answer: Any) -> int:
-    """Approximate size of an answer in bytes: those of its texts and a few for each value."""
+    """Approximate size of a decoded answer in bytes: the length of its texts, and a few bytes for each value."""
     total, stack = 0, [answer]
     while stack:
         value = stack.pop()
@@ -67,8 +69,8 @@ def size_of(answer: Any) -> int:
 
 
 def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
-    """Entries about the cluster: versions, all lists that are not left out, and, if they are wanted, logs of
-    containers that ended badly.
+    """Entries about the cluster: API discovery, every list that is not in `LEFT_OUT`, and, if the recording includes
+    logs, those of containers that failed or are not ready.
     """
     paths: list[str] = []
     yield from _discovered(get, paths)
@@ -105,7 +107,7 @@ def _resource(path: str) -> str:
 
 
 def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
-    """Entries about the groups and versions of the API. Adds the paths of the lists to read to `paths`."""
+    """Entries about the API's groups and versions. Appends the paths of the lists to be read to `paths`."""
     groups: list[Mapping[str, Any]] = []
     for path in ("/version", "/api/v1", "/apis"):
         try:
@@ -145,8 +147,8 @@ def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:
 
 
 def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator[Entry]:
-    """The last log lines of containers that failed or are not ready, and of the previous run of restarted
-    containers.
+    """Entries with the last log lines of containers that failed or are not ready. For a container that waits for a
+    restart, also those of its previous run.
     """
     wanted = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
     if len(wanted) > MOST_LOGS:
@@ -174,7 +176,7 @@ def _created(pod: Mapping[str, Any]) -> str:
 
 
 def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Containers whose logs are read, each with True for the log of the run before the last restart."""
+    """Names of the containers whose logs are recorded, each with True if the log of the previous run is meant."""
     if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
         return
     for status in (*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])):

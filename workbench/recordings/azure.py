@@ -1,4 +1,4 @@
-"""Reading of a subscription for a recording: bodies of the stack's resources as a GET of each returns them."""
+"""Reading of a subscription for a recording: the body of each of the stack's resources, as a GET returns it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHILDREN: Mapping[str, tuple[str, ...]] = {
     "microsoft.network/privatednszones": ("virtualNetworkLinks",),
     "microsoft.network/dnsresolvers": ("inboundEndpoints",),
 }
-"""Resources that a group's list does not have, by the type that they are below."""
+"""Types of child resources, by the ARM type of their parent. The list of a resource group does not contain them."""
 OF_SCOPE = ("Microsoft.Insights/diagnosticSettings",)
-"""Resources that are lists of another one's scope."""
+"""Types of extension resources that are listed for the AKS cluster, below the cluster's own id."""
 MOST_PAGES = 50
 
 
 class _Reader:
-    """Sender of requests to ARM within the limits."""
+    """Client for GET requests to ARM that stops at the limits on requests, bytes and time."""
 
     def __init__(self, get: Get, limits: Limits, until: float) -> None:
         self._get, self._limits, self._until = get, limits, until
@@ -50,7 +50,7 @@ class _Reader:
         return answer
 
     def rows(self, path: str, version: str) -> Iterator[Mapping[str, Any]]:
-        """Entries of a list, page by page. Raises Unanswered."""
+        """Entries of a list, from all its pages. Raises Unanswered if a page is not usable or a limit is reached."""
         for _ in range(MOST_PAGES):
             answer = self(path, version)
             if not is_mapping(answer):
@@ -66,7 +66,7 @@ class _Reader:
 
 
 def azure_entries(get: Get, group: str, limits: Limits, say: Say, until: float = math.inf) -> Iterator[Entry]:
-    """Bodies of a resource group's resources, and of their child resources.
+    """Entries with the bodies of a resource group, of its resources, and of their child resources.
 
     Args:
         group: ARM id of the resource group.
@@ -108,7 +108,7 @@ def _below(read: _Reader, id_: str, type_: str) -> Iterator[Entry]:
 
 
 def version_of(type_: str) -> str:
-    """The API version with which the program sends a resource type; empty if the program does not send the type."""
+    """The API version that the program uses for a resource type; empty if the program has no resource of the type."""
     known = {name.lower(): each.sent for name, each in api_versions().types.items()}
     return known.get(type_.lower(), "")
 

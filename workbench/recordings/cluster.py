@@ -1,4 +1,4 @@
-"""A recorded cluster in the form of a live one: a `Get` that answers from the file alone."""
+"""Client that answers requests about a cluster from a recording instead of an API server."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Test = Callable[[Mapping[str, Any]], bool]
 
 
 def reader(recording: Recording) -> Get:
-    """A reader with the interface of `physical_ai.readiness.client`; requests that were refused are refused again.
+    """A client with the interface of `physical_ai.readiness.client`. A request that failed while the recording was made
+    fails again.
 
-    Lists by namespace, labels or fields are selected from the list of all objects, as by an API server.
+    Lists by namespace, labels or fields are selected from the recorded list of all objects, as an API server does.
     """
     lists = recording.lists
     refused = {each["path"]: each for each in recording.of("refused")}
@@ -72,7 +73,7 @@ def _group(path: str) -> str:
 
 
 def _collection(path: str) -> tuple[str, str]:
-    """The path of the list of all objects of a resource, and the requested namespace; an empty one for all
+    """Path of the list of a resource in all namespaces, and the namespace of the requested list; empty for all
     namespaces.
     """
     found = _NAMESPACED.match(path)
@@ -83,7 +84,7 @@ def _collection(path: str) -> tuple[str, str]:
 
 
 def _page(items: Sequence[Any], parameters: Mapping[str, str]) -> dict[str, Any]:
-    """One page of a list; the token for the next one is the number of objects before it."""
+    """One page of a list. The `continue` token is the number of objects on the pages before."""
     limit, token = parameters.get("limit", ""), parameters.get("continue", "")
     if not limit.isdigit() or not int(limit):
         return {"metadata": {}, "items": list(items)}
@@ -103,7 +104,10 @@ def _log(logs: Mapping[tuple[str, str, str, bool], str], path: str, parameters: 
 
 
 def label_tests(selector: str) -> list[Test]:
-    """Tests for a label selector in the API's format. Raises ValueError for an invalid one."""
+    """Tests of an object's labels, one for each requirement of a label selector in the API's format.
+
+    Raises ValueError for an invalid selector.
+    """
     return [_label_test(each) for each in re.split(r",(?![^()]*\))", selector) if each]
 
 
@@ -126,7 +130,7 @@ def _label_test(text: str) -> Test:
 
 
 def field_tests(selector: str) -> list[Test]:
-    """Tests for a field selector, which supports `=` and `!=`."""
+    """Tests of an object's fields, one for each requirement of a field selector with `=` or `!=`."""
     return [_field_test(each) for each in selector.split(",") if each]
 
 

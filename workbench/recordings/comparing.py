@@ -1,7 +1,8 @@
-"""Comparison of a recording with the recording of a simulated stack: what was seen against what is believed.
+"""Comparison of a recorded cluster with the recording of a simulated one, to find what the simulator and the catalogue
+assume wrongly.
 
-Each difference is a row with its home, the file that has the belief. What differs between any two clusters is left out:
-names and ids, which a recording has replaced, times, states of operations.
+Each difference names its home, the file with the assumption. Left out are values that differ between any two clusters:
+names and ids, which a recording replaces, times, and states of operations.
 """
 
 from __future__ import annotations
@@ -30,38 +31,42 @@ INSTANCE = "node.kubernetes.io/instance-type"
 WORKLOADS = ("deployments", "daemonsets", "statefulsets", "cronjobs")
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OF_THE_CLUSTER = frozenset({"kube-system", "default", "kube-public", "kube-node-lease"})
-"""Namespaces of AKS, whose workloads the simulator does not have."""
+"""Namespaces that AKS and Kubernetes create. Their workloads are not compared, since the simulator does not
+have them.
+"""
 CHANGES = re.compile(r"(^|\.)(etag|eTag|provisioningState|systemData|resourceGuid|createdAt|createdDate|timeCreated"
                      r"|creationTime|modifiedDate|lastModified\w*|powerState|status|state|currentOrchestratorVersion"
                      r"|nodeImageVersion)($|[.\[])|(^|\.)id$|\.count$|^(name|type)$")  # fmt: skip
-"""Paths of ARM's bodies that differ from day to day, or that name the resource."""
+"""Paths in ARM bodies that are not compared: their values change from day to day, or name the resource."""
 OWN_LABELS = re.compile(r"^(kubernetes\.io/hostname|.*topology.*/(zone|region)|failure-domain.*|.*/node-image-version"
                         r"|kubernetes\.azure\.com/(cluster|kubelet-identity-client-id|nodeset.*)|nvidia\.com/.*|feature\.node.*"
                         r"|.*/gpu-driver.*|physical-ai/.*)$")  # fmt: skip
-"""Labels of the cluster, of what runs in it, and of this project."""
+"""Node labels that are not compared: they identify the node or cluster, or are set by workloads or by this project."""
 REPLACED = re.compile(r"\b(?:host-|user-|name|h)\d{4,}(?:[.@][\w.-]+)?|(?<=-)1000\d{4}(?=-vmss)")
 
 
 @dataclass(frozen=True, order=True)
 class Difference:
-    """One belief that was seen otherwise."""
+    """One value that is different in the recorded cluster (`seen`) and in the simulated one (`believed`)."""
 
     about: str
-    """`size`, `node`, `azure`, `object`, `definition` or `version`."""
+    """Kind of the subject: `size`, `node`, `azure`, `object`, `definition` or `version`."""
     subject: str
-    """Size, pool, type of resource with a name, or workload that the belief is about."""
+    """Subject of the value: a VM size, a pool, an ARM type with a resource's name, a workload, a CRD, or
+    `Kubernetes`.
+    """
     path: str
     believed: Any
     seen: Any
     home: str
 
     def document(self) -> dict[str, Any]:
-        """The row as data."""
+        """The difference as data."""
         return {key: getattr(self, key) for key in ("about", "subject", "path", "believed", "seen", "home")}
 
 
 def differences(seen: Recording, believed: Recording) -> list[Difference]:
-    """Differences, by what they are about."""
+    """Differences between the recording of a real cluster and that of a simulated one, sorted by kind and subject."""
     pairs = ((_sizes, "size"), (_nodes, "node"), (_bodies, "azure"), (_workloads, "object"),
              (_definitions, "definition"), (_version, "version"))  # fmt: skip
     found: list[Difference] = []
@@ -75,7 +80,7 @@ def differences(seen: Recording, believed: Recording) -> list[Difference]:
 
 
 Facts = Mapping[str, Mapping[str, Any]]
-"""Values by subject and path."""
+"""Compared values of one recording, by subject and path."""
 
 
 def _of_subject(about: str, subject: str, seen: Mapping[str, Any], believed: Mapping[str, Any]) -> Iterator[Difference]:
@@ -98,7 +103,11 @@ def _home(about: str, subject: str, path: str, believed: Any) -> str:
 
 
 def _home_of_body(arm_type: str, path: str, believed: Any) -> str:
-    """The file about a body. What ARM fills in of a PUT's properties, a refresh takes for drift, and is tolerated."""
+    """File that a difference in an ARM body belongs to.
+
+    A property that only Azure has set, and that is an input of the resource, looks like drift to a refresh: it belongs
+    to the tolerated differences. Everything else belongs to the simulator's outputs.
+    """
     if believed != ABSENT:
         return FILLED
     mapping = next((each for each in mappings().values() if each.arm_type.lower() == arm_type.lower()), None)
@@ -174,7 +183,9 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A value without names and ids that were replaced: those of two clusters never are the same."""
+    """A value with `<name>`, `<id>` or `<address>` in place of replaced names, ids and addresses, which always differ
+    between two recordings.
+    """
     if not isinstance(value, str):
         return value
     text = REPLACED.sub("<name>", GUID.sub("<id>", value))

@@ -1,5 +1,7 @@
-"""Removal of credentials from documents. Where people write free text, what is known is kept and the rest removed:
-environment, command lines, annotations, ConfigMaps. Elsewhere what a name or a form tells is removed. Pure functions.
+"""Removal of credentials from documents. Pure functions.
+
+In environments, command lines, annotations and ConfigMaps, where people write free text, only known values are kept.
+Elsewhere a value is removed if the name of its field or its own form tells that it is a credential.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from workbench.recordings.telling import (
 __all__ = ["REMOVED", "Remover"]
 
 DROPPED_KEYS = frozenset({"managedFields", "caBundle", "binaryData"})
-"""Keys that are left out whole: copies of other objects, certificates that name their owner, files."""
+"""Keys that are left out with their values: copies of other objects, certificates that name their owner, and files."""
 _APPLIED = re.compile(r"last-applied|^objectset\.rio\.cattle\.io/applied$")
 _ENVIRONMENT = re.compile(
     r"^(?:extra|additional|pod|container)?_?env(?:ironment)?_?(?:vars?|variables?)?$", re.IGNORECASE
@@ -43,13 +45,13 @@ _LONGEST_YAML, _LONGEST_JSON = 64 << 10, 4 << 20
 _MAPPING = re.compile(r"^[ \t-]{0,64}[\"']?[\w./-]{1,128}[\"']?:(?:[ \t]|$)", re.MULTILINE)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 RECORDS = ("physical-ai/evidence", "physical-ai/acceptance", REPAIR_LABEL)
-"""Labels of the ConfigMaps beside the GPU Operator that hold records of machines."""
+"""Labels of the ConfigMaps in the GPU Operator's namespace that hold this project's records about machines."""
 RECORDS_NAMESPACE = "gpu-operator"
 AUTOSCALER = ("kube-system", "cluster-autoscaler-status")
 
 
 class Remover:
-    """Walker over documents that removes credentials, and counts them."""
+    """Remover of credentials from documents, which counts what it removes."""
 
     def __init__(self) -> None:
         self.removed = 0
@@ -58,7 +60,9 @@ class Remover:
         return self._clean(value, "")
 
     def config_map(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """A ConfigMap with its data if a reader asks for it, and else with the keys and the lengths of the values."""
+        """A ConfigMap with its data if physai reads that ConfigMap; else with the lengths of the values in place of the
+        values.
+        """
         known = (namespace(item), name(item)) == AUTOSCALER or (
             namespace(item) == RECORDS_NAMESPACE and any(each in labels(item) for each in RECORDS)
         )
@@ -68,7 +72,10 @@ class Remover:
         return found
 
     def schema(self, value: Any) -> Any:
-        """The schema of a definition, in which a name is not followed by a value, without defaults of telling names."""
+        """The OpenAPI schema of a CRD. A property with the name of a credential loses its default and example.
+
+        In a schema, the name of a property is followed by the property's schema, not by a value, so all else is kept.
+        """
         if isinstance(value, list):
             return [self.schema(each) for each in cast("list[Any]", value)]
         if not isinstance(value, dict):
@@ -82,7 +89,7 @@ class Remover:
         }
 
     def text(self, value: str) -> str:
-        """A text without the parts that look like credentials; one that is JSON or YAML is walked."""
+        """A text without the parts that look like credentials. JSON and YAML are cleaned value by value."""
         if GONE.match(value):
             return value
         inside = self._inside(value)
@@ -156,7 +163,7 @@ class Remover:
         return self._clean(value, key)
 
     def _gone(self, value: Any, text: str = REMOVED) -> Any:
-        """Replacement of a value, of the same type."""
+        """The value of the same type that replaces a removed value. Empty values, booleans and null are kept."""
         if isinstance(value, (bool, type(None))) or not value:
             return value
         if isinstance(value, str):
@@ -209,7 +216,7 @@ def _is_dropped(key: str) -> bool:
 
 
 def _is_reference(key: str, value: Any) -> bool:
-    """True for a field that only names Secrets, or counts them."""
+    """True for a field that only refers to Secrets, or counts them."""
     if isinstance(value, list):
         return all(isinstance(each, dict) and _is_reference(key, each) for each in cast("list[Any]", value))
     if isinstance(value, dict):

@@ -1,5 +1,4 @@
-"""Format of a recording: gzip-compressed lines of JSON, of which the first is a head and the last an end with a
-checksum.
+"""Format of a recording: gzip-compressed lines of JSON. The first line is the head, and the last one has a checksum.
 
 Each line is one entry, an object whose `kind` determines its fields. docs/recordings.md describes them.
 """
@@ -19,17 +18,21 @@ Entry = dict[str, Any]
 
 NAME = "physai-recording"
 VERSION = 1
-"""Version of the format, raised with each change after which an older program would misread a file."""
+"""Version of the format. It is raised with each change after which an older program would misread a file."""
 HEAD, END = "head", "end"
 PART = 500
-"""Largest number of a list's objects in one line."""
+"""Largest number of objects in one line. A longer list is continued in further lines."""
 
 MOST_FILE, MOST_TEXT, MOST_LINE = 128 << 20, 256 << 20, 64 << 20
-"""Bytes of a file, of its lines together, and of one line. Ten thousand Pods have about sixty MiB."""
+"""Limits in bytes: of the compressed file, of all lines together, and of one line. Ten thousand Pods take about 60 MiB
+of lines.
+"""
 MOST_VALUES = 5_000_000
-"""Values of all lines: a small one takes thirty times its text in memory."""
+"""Largest number of JSON values in all lines, because a small value takes thirty times the memory of its text."""
 MOST_RATIO, ANY_RATIO = 200, 1 << 20
-"""Largest ratio of the lines' size to the file's, and the size of lines up to which any is read."""
+"""Limit on compression: all lines together have at most `MOST_RATIO` times the bytes of the file, or
+`ANY_RATIO` bytes.
+"""
 MOST_LINES = 200_000
 MOST_DEPTH = 64
 
@@ -50,19 +53,19 @@ FIELDS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
     "summary": {"objects": dict, "replaced": dict, "removed": int},
     END: {"lines": int, "sha256": str},
 }
-"""Fields of each kind of entry, which are required."""
+"""Required fields of each kind of entry, with their types."""
 FURTHER: Mapping[str, frozenset[str]] = {
     "series": frozenset({"leftOut"}),
     "azure": frozenset({"apiVersion"}),
     "summary": frozenset({"namespaces", "unread"}),
 }
-"""Fields that an entry may have beside them."""
+"""Optional fields of some kinds of entries."""
 LIST = re.compile(r"(/api/v1|/apis/[\w.-]+/[\w.-]+)/[\w.-]+")
 DISCOVERED = re.compile(r"/version|/api/v1|/apis|/apis/[\w.-]+/[\w.-]+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 MEMBERS: Mapping[str, str] = {"list": "items", "samples": "samples", "series": "series", "alerts": "alerts",
                               "workflows": "workflows"}  # fmt: skip
-"""Fields that are lists of objects."""
+"""The field of each of these kinds of entries that is a list of objects."""
 ONCE = frozenset({HEAD, END, "settings", "pools", "alerts", "workflows", "summary"})
 
 VOLATILE: Sequence[str] = (
@@ -73,11 +76,13 @@ VOLATILE: Sequence[str] = (
     "metadata.creationTimestamp",
     "metadata.ownerReferences[].uid",
 )
-"""Paths whose values differ between two recordings of clusters with the same objects: the API server writes them."""
+"""Paths of values that the API server writes, or that tell the time: they differ between two recordings of the same
+objects.
+"""
 
 
 def fault(entry: Any) -> str | None:
-    """Problem with an entry, with the path in the entry; None if it is valid."""
+    """Text about the first problem of an entry, with its path in the entry; None if the entry is valid."""
     if not is_mapping(entry):
         return "is no object"
     given = entry
@@ -172,7 +177,7 @@ _CHECKS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
     "alerts": _fault_of_alerts,
     "samples": _fault_of_samples,
 }
-"""Checks of what the fields of a kind contain."""
+"""Further checks of an entry's content, by kind; each returns the text about a problem, or None."""
 
 
 def _called(wanted: type | tuple[type, ...]) -> str:

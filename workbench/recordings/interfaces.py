@@ -1,4 +1,4 @@
-"""Consistent replacement of IPv6 addresses and of MAC addresses, one for each. Pure functions."""
+"""Consistent replacement of the IPv6 and MAC addresses in a recording. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Iterable
 V6 = re.compile(r"(?<![\w:.])[0-9a-fA-F:]{2,45}(?![\w:]|\.\d)")
 MAC = re.compile(r"(?<![\w:-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4}[0-9a-fA-F]{2}(?![\w:-])")
 DOCUMENTED = ipaddress.IPv6Network("2001:db8::/32")
-"""Network for the replacements, which nobody has (RFC 3849); an address in it is kept."""
+"""Network for documentation that no real host uses (RFC 3849). Replacements are taken from it, and an address that is
+already in it is kept.
+"""
 OWN_MAC = "02:00:00"
-"""Start of the replacements of MAC addresses: locally administered ones."""
+"""First bytes of each replacement of a MAC address. They mark locally administered addresses."""
 
 
 class Interfaces:
@@ -47,7 +49,7 @@ class Interfaces:
 
     @property
     def replaced(self) -> int:
-        """Number of addresses that are replaced by others."""
+        """Number of addresses that have been given a replacement."""
         return len(self._addresses) + len(self._macs)
 
     def text(self, text: str) -> str:
@@ -66,7 +68,7 @@ class Interfaces:
 
 
 def may_have(text: str) -> bool:
-    """True for a text in which such an address may be."""
+    """True for a text that may contain an IPv6 or MAC address."""
     return (text.count(":") >= 2 and V6.search(text) is not None) or MAC.search(text) is not None
 
 
@@ -75,7 +77,7 @@ def _plain(mac: str) -> str:
 
 
 def _parsed(text: str) -> int | None:
-    """The address as a number; None for a text that is none, and for those that are the same everywhere."""
+    """The IPv6 address in a text, as a number; None if the text is no IPv6 address, or is `::` or `::1`."""
     if text.count(":") < 2:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Differences between a recording and the beliefs as rows of the catalogue: dated, with their source."""
+"""Conversion of differences between a recording and the simulator into catalogue rows with a date and a source."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from workbench.recordings.reading import Recording
 
 ACCESS = re.compile(r"access|network|auth|firewall|acls?\b|iprules|identit|rbac|role|permission|tls|encrypt|polic",
                     re.IGNORECASE)  # fmt: skip
-"""Paths of what protects a resource: whoever made the recording does not decide which changes of them are ignored."""
+"""Paths of properties that protect a resource. Their values never become tolerated differences: the maker of a
+recording must not decide which changes of them are ignored.
+"""
 REASON = "Azure fills it in"
 Rows = Mapping[Path, Sequence[Mapping[str, Any]]]
 
 
 def new_rows(found: Sequence[Difference], recording: Recording) -> Rows:
-    """Rows to add, by file; a fact that is there already is not added again."""
+    """Rows to add to the catalogue, by file, without facts that the catalogue already has."""
     digest = hashlib.sha256(recording.file.read_bytes()).hexdigest()[:12] if recording.file.is_file() else "unwritten"
     source = f"recording of {recording.stack}, {digest}"
     date = recording.recorded_at[:10]
@@ -44,7 +46,9 @@ def new_rows(found: Sequence[Difference], recording: Recording) -> Rows:
 
 
 def tolerated_row(given: Difference, source: str, date: str) -> dict[str, Any] | None:
-    """The row of a value that Azure fills in; None for one that no input of the type has."""
+    """The row of tolerated_differences.yaml for a value that Azure fills in; None if no input of the resource type
+    contains the value.
+    """
     arm_type = given.subject.partition(" ")[0]
     mapping = next((each for each in mappings().values() if each.arm_type.lower() == arm_type.lower()), None)
     if mapping is None:
@@ -58,7 +62,7 @@ def tolerated_row(given: Difference, source: str, date: str) -> dict[str, Any] |
 
 
 def written(rows: Rows) -> list[str]:
-    """Appends the rows to their files. Returns a line for each file that has changed."""
+    """Appends rows to the catalogue's files. Returns a line of text for each file that has changed."""
     lines: list[str] = []
     for file, added in rows.items():
         if not added:
@@ -74,5 +78,5 @@ def written(rows: Rows) -> list[str]:
 
 
 def _dated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with its date as YAML has it, without quotes."""
+    """The row with a date object in place of the text, which YAML writes without quotes."""
     return {**row, "date": datetime.date.fromisoformat(str(row["date"]))}

@@ -1,4 +1,6 @@
-"""The entries of a recording in order, without credentials, names and ids, and with a summary."""
+"""Conversion of what was read into the entries of a recording: without credentials, with names and ids replaced, and
+with a summary.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from workbench.recordings.form import HEAD, NAME, VERSION, Entry
 from workbench.recordings.names import KINDS, Replacer, numbered
 
 OWN = ("kind", "path", "query", "format", "version", "program", "recordedAt", "simulated", "stack")
-"""Fields of an entry that are this program's, and are left as they are."""
+"""Fields of an entry that are not changed, because this program has written their values."""
 
 
 def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
@@ -22,7 +24,7 @@ def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
 
 
 def made(entries: Iterable[Entry]) -> list[Entry]:
-    """All entries as they are written, with a summary as the second one."""
+    """All entries as they are written to the file. The second one is a summary of the others."""
     remover = Remover()
     clean = [_clean(each, remover) for each in entries]
     replacer = Replacer(clean)
@@ -39,7 +41,7 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
 
 
 def _number(entries: Sequence[Entry]) -> None:
-    """Numbers objects of a list that have the same name after the replacement of names."""
+    """Adds numbers to the names of objects of a list that have become equal by the replacement of names."""
     taken: dict[tuple[str, str], set[str]] = {}
     for entry in entries:
         for each in entry["items"] if entry["kind"] == "list" else ():
@@ -58,7 +60,7 @@ def _sorted(entry: Entry) -> Entry:
 
 
 def summary(entries: Sequence[Entry], remover: Remover, replacer: Replacer) -> Entry:
-    """A summary for the person who passes the file on."""
+    """The entry with the summary: numbers of objects, replacements and removals, and everything that was not read."""
     objects: Counter[str] = Counter()
     spaces: Counter[str] = Counter()
     for each in entries:

@@ -1,7 +1,7 @@
-"""Consistent replacement of names and ids that lead to a person, a subscription or a machine. Pure functions.
+"""Consistent replacement of names and ids that identify a person, a subscription or a machine. Pure functions.
 
-A name has the same replacement everywhere in a recording, also inside texts. A replacement that already occurs in the
-recording is not used for another name, and is itself kept, so a second replacement changes nothing.
+A name has the same replacement everywhere in a recording, also within texts. A text that already looks like a
+replacement is kept, and is not used as the replacement of another name, so a second replacement changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.recordings.interfaces import Interfaces
 
 GUID = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9a-fA-F])")
 KEPT_GUID = re.compile(r"^0{8}-0000-[04]000-[08]000-[0-9a-fA-F]{12}$")
-"""Placeholders, and replacements: they name nobody."""
+"""GUIDs that are placeholders, or replacements that this program has written: they identify nothing, and are kept."""
 MAIL = re.compile(r"(?<![\w.+#-])[\w.+#-]{1,128}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 AKS_NODE = re.compile(r"^(aks-[a-z0-9]+-)(\d{8})(-vmss[0-9a-z]{6})$")
 AKS_HASH = re.compile(r"(?<=-)(\d{8})(?=-vmss)")
@@ -35,19 +35,21 @@ AZURE_HOST = re.compile(
     r"|(?:database|grafana|openai|documents|cloudapp|prometheus\.monitor)\.azure\.com)(?![\w-]|\.\w)",
     re.IGNORECASE,
 )
-"""Hosts of resources, wherever they are named."""
+"""Host names of a customer's own Azure resources, anywhere in a text."""
 _SHARED = frozenset({
     "privatelink", "blob", "file", "queue", "table", "dfs", "core", "vault", "database", "postgres", "portal", "dev",
     "graph", "login", "management", "monitor", "redis", "redisenterprise", "www",
 })  # fmt: skip
-"""First labels of hosts and zones of Azure that everybody names."""
+"""First labels of Azure host names and DNS zones that are the same for every customer, and are kept."""
 PUBLIC_HOSTS = ("kubernetes.io", "k8s.io", "nvidia.com", "nvcr.io", "ghcr.io", "quay.io", "docker.io", "microsoft.com",
                 "github.com", "githubusercontent.com", "pulumi.com", "cluster.local", "example.com", "letsencrypt.org",
                 "prometheus.io", "grafana.com", "run.ai", "amd.com", "management.azure.com", "microsoftonline.com",
                 "helm.sh", "cert-manager.io", "python.org", "invalid", "localhost")  # fmt: skip
-"""Hosts that everybody's clusters name."""
+"""Domains whose host names are kept, because every cluster names them."""
 UNIQUE_TYPES = ("storageAccounts", "vaults", "registries", "flexibleServers", "redisEnterprise", "grafana", "accounts")
-"""Types of Azure whose names are unique in the world, and in DNS."""
+"""ARM types whose names are unique in the world, mostly because they are DNS names; such a name identifies
+its owner.
+"""
 _UNIQUE = re.compile(rf"/(?:{'|'.join(UNIQUE_TYPES)})/([^/\s\"]+)", re.IGNORECASE)
 _USER_KEY = re.compile(r"(^|[./_-])(user|username|user[-_]?name|owner|author|created[-_]?by|submitted[-_]?by|submitter"
                        r"|requester|email|upn)$", re.IGNORECASE)  # fmt: skip
@@ -55,15 +57,17 @@ _HOST_KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|d
                        r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
 _NO_USER = ("system:", "aks", "true", "false", "root", "default", "physical-ai", "admin", "clusterAdmin", "helm")
 _MOST_PARTS = 64
-"""Parts of a word, with the marks between them, that are held against one name."""
+"""Largest number of parts of a word, separators included, that are compared with one name."""
 _KEY = "\0"
-"""Placeholder for the key of a key."""
+"""Marker in place of a key, for a text that is itself a key of a document (`_texts`)."""
 _PLATFORM = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 KINDS = ("ids", "addresses", "hosts", "nodes", "names", "users", "mail")
 
 
 class Replacer:
-    """Replacements of the names in one recording. They are collected from all its entries, and then applied to each."""
+    """Replacer of names in one recording. It collects the names from all entries, and then replaces them in
+    each value.
+    """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._guids: dict[str, str] = {}
@@ -166,7 +170,7 @@ class Replacer:
 
 
 def numbered(name: str, taken: Container[str]) -> str:
-    """The name, or the name with the first number with which it is not taken."""
+    """The name itself, or the name with the lowest number from 2 with which it is not in `taken`."""
     return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
@@ -175,7 +179,7 @@ def _suffix(host: str) -> str:
 
 
 class _Found:
-    """Names in the order in which they occur in a recording."""
+    """Names in a recording, each kind in the order of occurrence."""
 
     def __init__(self) -> None:
         self.guids: dict[str, None] = {}
@@ -186,12 +190,14 @@ class _Found:
         self.names: dict[str, None] = {}
         self.hosts: dict[str, None] = {}
         self.texts: set[str] = set()
-        """Words that could be replacements already."""
+        """Words of the recording that have the form of a replacement."""
         self.platform: set[str] = set()
-        """Parts of the names of namespaces and workloads, and all keys: a user of such a name is not told from them."""
+        """Names of namespaces and workloads, the parts of these names, and all keys. A user of such a name is not
+        replaced, because the two could not be told apart.
+        """
         self.addresses: set[tuple[str, int]] = set()
         self.interfaces: list[str] = []
-        """Texts in which an IPv6 or MAC address may be."""
+        """Texts that may contain an IPv6 or MAC address."""
         self._seen: set[str] = set()
 
     def collect(self, entry: Entry) -> None:
@@ -271,7 +277,7 @@ class _Found:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Every text in a document, with the key that it belongs to."""
+    """Each text in a document, with the key that it is a value of. Keys are texts too, with `_KEY` as their key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Requests that a recording makes: lists to leave out, versions that readers ask for, queries, and the limits."""
+"""Requests of a recording: the lists, API versions and Prometheus queries that it reads, and its limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEFT_OUT: Mapping[str, str] = {
     "ipaddresses": "addresses alone",
     "podtemplates": "no reader has any",
 }
-"""Resources that are not recorded, and the reason of each."""
+"""Kubernetes resources that are not recorded, each with the reason."""
 OTHER_GROUPS: Mapping[str, str] = {
     "events.k8s.io": "the same events as those of the core",
     "metrics.k8s.io": "a moment's metrics; Prometheus has an hour's",
@@ -46,9 +46,11 @@ ASKED = tuple(
         )
     )
 )
-"""Lists that readers ask for, in the version in which they do: it may not be the one that the server prefers."""
+"""Paths of lists that commands of physai read. Their API version may differ from the version that the
+server prefers.
+"""
 SPANS = ("1h", "12h", "1d", "7d", "4w")
-"""Periods of `physai usage` that can be answered."""
+"""Periods for which `physai usage` can be answered from a recording."""
 STEP = 60
 SERIES: Mapping[str, str] = {
     "GPU load": "avg by (node, gpu) (DCGM_FI_DEV_GPU_UTIL)",
@@ -60,18 +62,18 @@ SERIES: Mapping[str, str] = {
     "Pods' memory": "sum by (namespace, pod) (container_memory_working_set_bytes)",
     "restarts": "sum by (namespace, pod) (kube_pod_container_status_restarts_total)",
 }
-"""Queries over the last hour, a point a minute."""
+"""Prometheus queries for the last hour, with one point per minute."""
 MOST_LOGS = 64
 LOG_LINES = "200"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the time, the requests and the size of a recording."""
+    """Limits of a recording on time in seconds, number of requests, and size."""
 
     seconds: float = 600
     requests: int = 1500
     mebibytes: int = 256
-    """Size of the answers, decoded."""
+    """Size of the decoded answers, in MiB."""
     logs: bool = False
-    """True to read logs of Pods, in which programs write whatever they like."""
+    """True to record logs of Pods. They are left out by default, because programs can write anything into them."""

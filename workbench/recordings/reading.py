@@ -1,4 +1,6 @@
-"""Reading of a recording from any source: limited in size, checked, and refused as a whole if anything is wrong."""
+"""Reading of a recording from an untrusted source. It is limited in size, checked, and refused as a whole if anything
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +35,19 @@ from workbench.recordings.form import (
 )
 
 MAGIC = b"\x1f\x8b"
-"""First bytes of what gzip has packed."""
+"""Bytes at the start of every gzip file."""
 MAKE_ANOTHER = "Ask for another recording: physai record STACK -o FILE"
 
 
 class BadRecording(Exception):
-    """Error for a file that is not a recording, or one that was cut or changed; one sentence with file, place and
-    reason.
+    """Error for a file that is no recording, or one that was cut or changed. The text names the file, the line or path
+    in it, and the reason.
     """
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording: the entries of one file, checked."""
+    """The checked entries of a recording file."""
 
     file: Path
     entries: Sequence[Entry]
@@ -70,12 +72,12 @@ class Recording:
         return (each for each in self.entries if each["kind"] == kind)
 
     def only(self, kind: str, field: str) -> Any:
-        """A field of the only entry of a kind; None if there is none."""
+        """A field of the first entry of a kind; None if there is no such entry. For kinds that occur at most once."""
         return next((each[field] for each in self.of(kind)), None)
 
     @cached_property
     def lists(self) -> Mapping[str, list[dict[str, Any]]]:
-        """Objects by the path of the list that they were read from."""
+        """Recorded Kubernetes objects, by the API path of the list that they are from."""
         found: dict[str, list[dict[str, Any]]] = {}
         for each in self.of("list"):
             found.setdefault(each["path"], []).extend(cast("list[dict[str, Any]]", each["items"]))
@@ -100,7 +102,7 @@ def read(file: Path) -> Recording:
 
 
 def is_recording(file: Path) -> bool:
-    """True for a file that begins as a recording does, of any version."""
+    """True if a file begins as a recording of any version."""
     try:
         first = next(_lines(file), b"")
         return f'"{NAME}"'.encode() in first
@@ -180,7 +182,7 @@ def _entry(file: Path, number: int, line: bytes) -> Entry:
 
 
 def _check_lists(made: Recording) -> None:
-    """Checks that objects have the API's form, and that no two have the same name."""
+    """Raises BadRecording if an object does not have the API's form, or if two objects of a list have the same name."""
     for path, items in made.lists.items():
         try:
             checked({"items": items}, path)

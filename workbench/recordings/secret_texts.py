@@ -1,6 +1,8 @@
-"""Removal of credentials from texts: assignments after a telling word, addresses, and known forms. Pure functions.
+"""Removal of credentials from texts: values after words such as `password`, users in addresses, and known forms of keys
+and tokens. Pure functions.
 
-Each expression starts at a bound or has a bounded length, so the time grows no faster than the length of a text.
+Each regular expression is limited in length or starts at a word boundary, so the time grows no faster than the length
+of a text.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from workbench.recordings.telling import is_telling
 
 REMOVED = "(removed)"
 GONE = re.compile(r"^\(?removed(?:: \d+ characters\))?\)?$")
-"""Texts that stand for one that was removed."""
+"""Texts that this program writes in place of a removed text."""
 _KNOWN = re.compile(
     r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"  # a JWT
     r"|-----BEGIN [A-Z ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|MESSAGE)-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)"
@@ -31,7 +33,7 @@ _KNOWN = re.compile(
 )
 _SCHEME = re.compile(r"(?<=://)[^\s\"'<>]{1,2048}+")
 _STORAGE = ("abfs", "abfss", "wasb", "wasbs", "ssh", "git+ssh")
-"""Schemes whose part before the @ is a container or an account, unless it has a colon."""
+"""URL schemes that have a container or an account before the `@`. It is kept, unless it contains a colon."""
 _KEY = re.compile(r"(?<![\w.-])[\w.-]++")
 _BETWEEN = re.compile(r"[\"'\]\\]{0,4}[ \t]{0,64}(?::=|=>|[:=])[ \t]{0,64}|[ \t]{1,64}")
 _VALUE = re.compile(r"\\?\"(?:[^\"\\\n]|\\.)*+\\?\"?|'[^'\n]*+'?|[^\s\"'][^\s\"']*+(?:[\"'][^\s\"':,;)}\]]++)?")
@@ -50,7 +52,9 @@ _ORDINARY = frozenset({
     "resource", "review", "rpc", "server", "should", "such", "that", "the", "this", "to", "unable",
     "unauthorized", "unexpected", "until", "was", "were", "when", "which", "will", "with", "without",
 })  # fmt: skip
-"""Words of reports after a telling word. Every other word after one may be a credential."""
+"""Words that are no credential when they follow a word such as `password` in a sentence, as in `password is
+required`.
+"""
 _CONNECTING = frozenset({"is", "key", "keys", "value", "was", "the", "a", "basic", "bearer", "used"})
 _ALONE = frozenset({"secret", "secrets", "token", "tokens", "password", "credential", "credentials", "cookie", "auth"})
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token"})
@@ -59,11 +63,11 @@ _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _KINDS = tuple(re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]"))
 _BITS = 4.2
-"""Bits per character above which a long text counts as a key; names of objects have fewer."""
+"""Entropy in bits per character. A long text with more counts as a key; names of objects have less."""
 
 
 def cleaned(text: str) -> tuple[str, int]:
-    """The text without the parts that look like credentials, and their number."""
+    """The text without the parts that look like credentials, and the number of removed parts."""
     if len(text) < 4:
         return text, 0
     found, known = _KNOWN.subn(REMOVED, text)
@@ -94,7 +98,7 @@ def cleaned(text: str) -> tuple[str, int]:
 
 
 def _assigned(text: str) -> tuple[str, int]:
-    """The text without what follows telling words."""
+    """The text without the values that follow words such as `password`, and the number of removed values."""
     out: list[str] = []
     done, removed, position = 0, 0, 0
     while (key := _KEY.search(text, position)) is not None:
@@ -111,7 +115,7 @@ def _assigned(text: str) -> tuple[str, int]:
 
 
 def _span(text: str, key: re.Match[str]) -> tuple[int, int] | None:
-    """Start and end of the value of a telling word; None if it has none."""
+    """Start and end of the value that follows a word such as `password`; None if no value follows."""
     between = _BETWEEN.match(text, key.end())
     if between is None:
         return None
@@ -133,14 +137,16 @@ def _span(text: str, key: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _is_start(text: str, position: int) -> bool:
-    """True at the start of a line, before which are only blanks, dashes and quotes, or `export`."""
+    """True if only blanks, dashes, quotes, or a word such as `export`, are before a position in its line."""
     return bool(_AT_START.fullmatch(text[max(position - 128, 0) : position].rpartition("\n")[2]))
 
 
 def _of_value(
     text: str, start: int, found: re.Match[str] | None, *, ordinary: frozenset[str]
 ) -> tuple[int, int] | None:
-    """Start and end of a value without the marks around it; None for a word that is no credential."""
+    """Start and end of a matched value, without trailing punctuation; None if the value is a word that is no
+    credential.
+    """
     if found is None or text.startswith(REMOVED, start):
         return None
     bare = found[0].strip().strip("\"'\\").rstrip(":,.;)")

@@ -1,4 +1,4 @@
-"""Names of settings whose values are credentials, and names that may keep their values. Pure functions."""
+"""Tests of names of settings: those whose values are credentials, and those whose values are kept. Pure functions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ _ENDS = re.compile(r"(?<!by)(?<!com)(?<!tres)(?<!sur)(?:pass|pwd)$", re.IGNORECA
 _REFERENCES = re.compile(
     r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name)$"
 )
-"""Ends of the names of fields that refer to a Secret, as the API spells them. In texts they do not count."""
+"""Endings of the names of API fields that refer to a Secret and do not contain one. They count in objects only, not in
+free text.
+"""
 _KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",
                    "count/secrets", "imagePullSecrets", "tokenRequests", "sessionAffinity"})  # fmt: skip
 LONGEST = 256
-"""Characters of a name that are looked at: its last ones."""
+"""Number of characters of a name that are examined: its last ones."""
 
 
 def is_telling(key: str) -> bool:
@@ -41,7 +43,7 @@ def is_telling(key: str) -> bool:
 
 
 def is_telling_field(key: str) -> bool:
-    """True for a field of an object whose whole value is a credential; a reference to a Secret is none.
+    """True for a field of an object whose whole value is a credential; False for a reference to a Secret.
 
     >>> is_telling_field("secretName"), is_telling_field("nodeStageSecretRef"), is_telling_field("adminPassword")
     (False, False, True)
@@ -57,7 +59,7 @@ _NO_ANNOTATIONS = re.compile(r"last-applied|change-cause|^(?:kubectl\.|container
 
 
 def keeps_annotation(key: str) -> bool:
-    """True for an annotation whose value is kept: of Kubernetes, Azure, NVIDIA, the schedulers and this project."""
+    """True for an annotation of Kubernetes, Azure, NVIDIA, the schedulers or this project whose value is kept."""
     return bool(_ANNOTATIONS.match(key)) and not _NO_ANNOTATIONS.search(key) and not is_telling(key)
 
 
@@ -68,12 +70,12 @@ _PLAIN = re.compile(r"^(?:-?[0-9]{1,5}(?:\.[0-9]{1,3})?|true|false|yes|no|on|off
 
 
 def is_plain(value: str) -> bool:
-    """True for a small number or a truth value."""
+    """True for a number with at most five digits before the point, or for `true`, `false`, `yes`, `no`, `on`, `off`."""
     return bool(_PLAIN.match(value))
 
 
 def keeps_variable(key: str, value: str) -> bool:
-    """True for an environment variable whose value is kept."""
+    """True for an environment variable whose value is kept in a recording."""
     return not is_telling(key) and (bool(_VARIABLES.match(key)) or is_plain(value))
 
 
@@ -84,5 +86,5 @@ _FLAGS = frozenset({
 
 
 def keeps_flag(flag: str) -> bool:
-    """True for a flag of a command line whose value is kept."""
+    """True for a command line flag whose value is kept in a recording."""
     return not is_telling(flag) and flag.lstrip("-").replace("-", "").replace("_", "").lower() in _FLAGS

@@ -1,4 +1,4 @@
-"""Writing of a recording: the whole file, or nothing."""
+"""Writing of a recording to a file, which is either complete or unchanged."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.recordings.form import END, Entry
 from workbench.recordings.reading import BadRecording, read
 
 ROOM = 1 << 16
-"""Bytes that have to fit on the disk before a cluster is read."""
+"""Bytes that are written as a test, before a cluster is read."""
 
 
 def check_writable(file: Path) -> None:
-    """Raises OSError if a file cannot be written; nothing is left behind."""
+    """Raises OSError if a file cannot be written. Leaves no test file behind."""
     try:
         with tempfile.NamedTemporaryFile(prefix=f".{file.name}.", dir=file.parent) as tried:
             tried.write(bytes(ROOM))
@@ -28,9 +28,9 @@ def check_writable(file: Path) -> None:
 
 
 def write(entries: Iterable[Entry], file: Path) -> int:
-    """Writes the entries, and an end with their checksum; returns the file's size in bytes.
+    """Writes the entries and a last line with their checksum. Returns the file's size in bytes.
 
-    The same entries give the same bytes. Raises OSError; the file is then unchanged.
+    The same entries give the same bytes. Raises OSError if the file cannot be written; it is then unchanged.
     """
     handle, made = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:

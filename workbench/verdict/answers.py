@@ -18,12 +18,14 @@ _DEEPEST = 20
 _UNAUTHORIZED = re.compile(
     r"Authorization failed for template resource '[^']+' of type '[^']+'\..*?perform action '[^']+' at scope '([^']+)'"
 )
-"""ARM puts all missing rights into one sentence, without codes of their own."""
+"""Pattern of one missing right in ARM's message. ARM lists all missing rights in one text, without a code for each."""
 _POLICY = "PolicyViolation"
 
 
 def errors(document: Any) -> list[Said]:
-    """All messages in an error, innermost first: an error that contains others only says that there are some."""
+    """The messages in ARM's error document. An error that contains other errors is left out, since it only says that
+    there are some.
+    """
     body = _map(document)
     inner = body.get("error", body)
     return list(dict.fromkeys(_said(_map(inner), 0))) if _map(inner) else []
@@ -73,7 +75,7 @@ def _policies(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(document: Any) -> list[Change]:
-    """Changes in what-if's answer. A change of an unknown kind keeps its name."""
+    """Changes that a what-if answer lists. An unknown change type is kept as ARM names it."""
     rows = _map(_map(document).get("properties", document)).get("changes")
     found: list[Change] = []
     for row in cast("list[Any]", rows) if isinstance(rows, list) else []:

@@ -1,7 +1,7 @@
-"""Requests to ARM about templates: whether it would accept them, and what they would change. Nothing is created.
+"""Requests to ARM about templates: validation, and what-if. ARM creates nothing.
 
-The number of requests and the time are limited. If ARM answers later, the answer is fetched from the address that ARM
-names, after the time that ARM names.
+The number of requests and the time are limited. If ARM answers with 202, the result is fetched from the address that
+ARM names, after the time that ARM asks for.
 """
 
 from __future__ import annotations
@@ -22,16 +22,20 @@ MOST_REPEATS = 4
 BUSY = frozenset({408, 429, 500, 502, 503, 504})
 RIGHTS = ("Microsoft.Resources/deployments/validate/action", "Microsoft.Resources/deployments/whatIf/action")
 Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
-"""`exchange(method, path, parameters, body)`; status, document and headers, in lower case. Raises `NoAnswer`."""
+"""Function that sends one request: `exchange(method, path, parameters, body)` returns the status, the document, and the
+headers with names in lower case. Raises `NoAnswer`.
+"""
 
 
 class NoAnswer(Exception):
-    """Error if ARM gave no usable answer; the text has the reason, with ARM's own message if there is one."""
+    """Error for a request without a usable answer from ARM. The text has the reason, with ARM's own message if there is
+    one.
+    """
 
 
 @dataclass
 class Arm:
-    """Client of ARM for one caller, with the remaining requests and time."""
+    """Client of ARM for one caller, within a limit on requests and on time."""
 
     exchange: Exchange
     subscription: str
@@ -44,7 +48,7 @@ class Arm:
         self._until = self.clock() + MOST_SECONDS
 
     def judge(self, plan: Plan) -> list[Judged]:
-        """ARM's answers about the templates of a plan. What-if is only requested if validation finds nothing."""
+        """ARM's answer about each template of a plan. What-if is only requested if validation accepts a template."""
         return [self._judge(each) for each in plan.deployments]
 
     def _judge(self, deployment: Deployment) -> Judged:
@@ -64,7 +68,9 @@ class Arm:
             return Judged(deployment.name, unanswered=f"it accepts the template, but what-if: {problem}")
 
     def _asked(self, deployment: Deployment, what: str, body: Any) -> tuple[int, Any]:
-        """HTTP status and JSON document of the final answer to a request about a template."""
+        """HTTP status and JSON document of the final answer to a request about a template. `what`: `validate` or
+        `whatIf`.
+        """
         path = f"/subscriptions/{self.subscription}/providers/Microsoft.Resources/deployments/{deployment.name}/{what}"
         status, document, headers = self._request("POST", path, {"api-version": API_VERSION}, body)
         while status == 202:
@@ -83,7 +89,9 @@ class Arm:
     def _request(
         self, method: str, path: str, parameters: Mapping[str, str], body: Any
     ) -> tuple[int, Any, Mapping[str, str]]:
-        """One answer, after repeating the request while ARM is busy. None of these requests changes anything."""
+        """ARM's answer to one request, which is repeated while ARM is busy. That is safe: none of these requests
+        changes anything.
+        """
         repeats = 0
         while True:
             self.requests += 1

@@ -1,6 +1,7 @@
-"""Bodies of requests to ARM, made from the inputs of resources. Pure functions.
+"""Bodies of requests to ARM, made from the Pulumi inputs of resources. Pure functions.
 
-The paths are azure-native's own (`physical_ai.catalog.azure_native`); keys that azure-native does not rename are ARM's.
+Each input's path in the body comes from azure-native's schema (`physical_ai.catalog.azure_native`). Keys within an
+input are the same in Pulumi and ARM, except those that azure-native renames.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ API_VERSION_INPUT = "azureApiVersion"
 
 
 def resource_id(mapping: TypeMapping, inputs: Mapping[str, Any], subscription: str) -> str:
-    """The id of a resource with these inputs. Raises KeyError if a part of the id is missing."""
+    """The ARM id of a resource with these inputs. Raises KeyError if an input that is a part of the id is missing."""
     values = {name: str(inputs[name]).strip("/") for name in mapping.path_params}
     form = mapping.id_format.replace("/resourcegroups/", "/resourceGroups/")
     return form.format_map({"subscriptionId": subscription, **values})
 
 
 def arm_type(mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
-    """ARM type of the resource; for a record of a DNS zone, an input contains it."""
+    """ARM type of a resource. For a DNS record, the last part of the type is an input."""
     if "recordType" in mapping.path_params:
         return f"{mapping.arm_type.rpartition('/')[0]}/{inputs['recordType']}"
     return mapping.arm_type
@@ -33,7 +34,7 @@ def api_version(mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
 
 
 def body(mapping: TypeMapping, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a resource's PUT, without the resource's name, which is part of the path."""
+    """The body of a resource's PUT request. The resource's name is not in the body, since it is part of the path."""
     result: dict[str, Any] = {}
     for name, value in inputs.items():
         if value is None or name == API_VERSION_INPUT or name in mapping.path_params:

@@ -1,7 +1,7 @@
-"""Values of a template: ids as they will be, secrets as parameters, and values that Azure computes as `reference`. Pure
-functions.
+"""Values in a template: real ids in place of recorded ones, parameters in place of secrets, and `reference` expressions
+for values that Azure computes. Pure functions.
 
-ARM reads every text that begins with a bracket as an expression (ARM docs, template-expressions).
+ARM takes every text that begins with `[` for an expression (ARM docs, template-expressions).
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import Any, cast
 from workbench.verdict.model import Hidden
 
 PLACEHOLDER = "Placeholder-0-of-a-secret"
-"""Value of every secret parameter: no secret leaves the machine. It has what the rules for passwords want."""
+"""Value of every secret parameter, so that no secret leaves the machine. It satisfies Azure's rules for passwords."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Replacements for placeholders in a recording of declared resources."""
+    """Placeholders in a recording of declared resources, each with what replaces it in a template."""
 
     ids: Mapping[str, str]
-    """Recorded id → id, where they differ."""
+    """Real ARM ids by the recorded id, for resources whose two ids differ."""
     expressions: Mapping[str, str]
-    """Stand-in for a computed value → template expression, without brackets."""
+    """Template expressions, without brackets, by the placeholder of the computed value."""
 
 
 @dataclass
 class Values:
-    """Converter of values, which collects the template parameters that they need."""
+    """Converter of recorded values for a template. It collects the template parameters that the values need."""
 
     names: Names
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def value(self, value: Any) -> Any:
-        """The value of a body, converted for a template."""
+        """A value of a resource's body, converted for a template."""
         if isinstance(value, Hidden):
             return self._secret()
         if isinstance(value, str):
@@ -47,7 +47,7 @@ class Values:
         return value
 
     def id(self, text: str) -> str:
-        """A text in which recorded ids are replaced by the real ones."""
+        """A text with the real id, if it is a recorded id or begins with one; else the text itself."""
         for recorded, real in self.names.ids.items():
             if text.lower() == recorded.lower():
                 return real
@@ -56,7 +56,7 @@ class Values:
         return text
 
     def text(self, text: str) -> str:
-        """A text for a template: an expression if a part of the text is computed."""
+        """A text for a template. It becomes an expression if it contains a placeholder of a computed value."""
         text = self.id(text)
         stand_ins = [each for each in self.names.expressions if each in text]
         if not stand_ins:
@@ -80,5 +80,7 @@ class Values:
 
 
 def reference(resource_id: str, api_version: str, path: str) -> str:
-    """An expression for a value that Azure computes for a resource; `path` is in the properties that a GET returns."""
+    """An expression for a value that Azure computes for a resource. `path` is relative to the properties that a GET
+    returns.
+    """
     return f"reference('{resource_id}', '{api_version}').{path}"

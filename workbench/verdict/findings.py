@@ -16,23 +16,23 @@ from workbench.verdict.origins import setting
 
 TOPIC, SOURCE = "verdict", "Azure Resource Manager"
 Origin = Callable[[str], str]
-"""File that sets a setting, by its path; empty where none does."""
+"""Function from the path of a setting to the file that sets it; empty if no file does."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFinding(Finding):
-    """A refusal by ARM as a finding."""
+    """Finding about a resource that ARM refuses."""
 
     code: str = ""
     resource: str = ""
-    """Id of the resource; empty where ARM names none."""
+    """ARM id of the refused resource; empty if ARM names no resource."""
     setting: str = ""
     file: str = ""
-    """File that sets it, from the root of the checkout; empty for a default."""
+    """File that sets `setting`, relative to the root of the checkout; empty for a default."""
 
 
 def findings(plan: Plan, judged: Sequence[Judged], pools: Sequence[str], origin: Origin) -> Iterator[Finding]:
-    """All findings, refusals first."""
+    """All findings about a plan: refusals first, then everything that Azure was not asked or could not say."""
     refused = [said for each in judged for said in each.said]
     for said in refused:
         yield _refusal(plan, said, pools, origin)
@@ -79,8 +79,9 @@ def _refusal(plan: Plan, said: Said, pools: Sequence[str], origin: Origin) -> Ve
 
 
 def subject_of(plan: Plan, said: Said) -> Subject | None:
-    """The resource that a message of ARM is about, found by an id in its target or text, or by a name that only one
-    resource has; else None.
+    """The resource that a message of ARM is about; None if it is not known.
+
+    It is found by an id in the message, or by a name in the message that only one resource has.
     """
     ids = [said.target, *re.findall(r"/subscriptions/[^\s'\",;]+", f"{said.target} {said.message}")]
     for text in ids:
@@ -94,7 +95,7 @@ def subject_of(plan: Plan, said: Said) -> Subject | None:
 
 
 def _own_name(subject: Subject) -> str:
-    """A resource's name with those of its parents, as in a template."""
+    """Name of a resource as a template writes it: the names of its parents and its own, joined by slashes."""
     return "/".join(subject.resource_id.rpartition("/providers/")[2].split("/")[2::2])
 
 

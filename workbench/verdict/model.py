@@ -1,4 +1,6 @@
-"""Resources as a run of the program without an engine records them, and the templates made from them."""
+"""Declared resources as recorded by a run of the program without the Pulumi engine, the templates made from them, and
+ARM's answers.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Recorded:
-    """A declared resource of Azure. Secret values are `Hidden`."""
+    """A declared Azure resource. Secret inputs are replaced by `Hidden`."""
 
     type: str
-    """Pulumi's token, as `azure-native:network:Subnet`."""
+    """Pulumi's type token, such as `azure-native:network:Subnet`."""
     name: str
     inputs: Mapping[str, Any]
     recorded_id: str = ""
-    """Id that other resources name it by in the recording; its own where it is empty."""
+    """Id by which other resources refer to this one in the recording; empty if they use the real ARM id."""
     computed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Stand-ins for what Azure computes, as they occur in the inputs of others → path in the answer of a GET."""
+    """Placeholders that inputs of other resources contain for values that Azure computes. By placeholder: the path of
+    the value in the answer to a GET.
+    """
 
 
 @dataclass(frozen=True)
@@ -28,18 +32,18 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Subject:
-    """A resource in a template, by which Azure's answers are traced back to the declared resource."""
+    """A resource in a template. It links ARM's answers to the declared resource."""
 
     resource_id: str
     type: str
-    """Pulumi's token."""
+    """Pulumi's type token."""
     name: str
     arm_type: str
     api_version: str
     body: Mapping[str, Any]
     """Body of the resource in the template."""
     depends_on: tuple[str, ...] = ()
-    """Ids of resources of the same stack that it names, or is part of."""
+    """Ids of resources of the same stack that the body refers to, or that this resource is part of."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Deployment:
     resources: int
 
     def body(self) -> dict[str, Any]:
-        """Body of the request for a validation or for what-if."""
+        """Body of a validation or what-if request for the template."""
         return {
             "location": self.location,
             "properties": {"mode": "Incremental", "template": self.template, "parameters": self.parameters},
@@ -62,29 +66,31 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Plan:
-    """All templates of a stack."""
+    """All templates of a stack, and the resources in them."""
 
     deployments: tuple[Deployment, ...]
     subjects: tuple[Subject, ...]
     left_out: tuple[tuple[str, str], ...] = ()
-    """Resources that are in no template, as `Type name`, and the reason."""
+    """Resources that are in no template, each as `Type name` with the reason."""
 
     def subject(self, resource_id: str) -> Subject | None:
-        """The resource with this id, which is from one of Azure's answers; case is ignored. None if there is none."""
+        """The resource with an id from one of Azure's answers, compared without regard to case; None if no resource has
+        the id.
+        """
         wanted = resource_id.strip("/").lower()
         return next((each for each in self.subjects if each.resource_id.strip("/").lower() == wanted), None)
 
 
 @dataclass(frozen=True)
 class Said:
-    """One message of ARM about a plan."""
+    """One error message of ARM about a template."""
 
     code: str
     message: str
     target: str = ""
-    """Id of a resource, or path of a property, as far as ARM says it."""
+    """Id of a resource or path of a property, if ARM's message names one."""
     policies: tuple[str, ...] = ()
-    """Names of the policies behind a refusal."""
+    """Names of the Azure Policy assignments or definitions that caused the error."""
 
 
 @dataclass(frozen=True)
@@ -93,26 +99,26 @@ class Change:
 
     resource_id: str
     kind: str
-    """Create, Modify, NoChange, Deploy, Ignore, Unsupported, Delete."""
+    """ARM's change type: Create, Modify, NoChange, Deploy, Ignore, Unsupported or Delete."""
     paths: tuple[str, ...] = ()
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """ARM's answer about one deployment."""
+    """ARM's answer about one template."""
 
     deployment: str
     said: tuple[Said, ...] = ()
     changes: tuple[Change, ...] = ()
     what_if: bool = False
-    """True where what-if was answered too."""
+    """True if ARM has answered what-if, and not only validation."""
     unanswered: str = ""
-    """The reason why ARM gave no usable answer; empty where it did."""
+    """The reason why ARM gave no usable answer; empty if it gave one."""
 
 
 def changed(judged: Sequence[Judged]) -> dict[str, int]:
-    """Number of resources by kind of change."""
+    """Number of changed resources in all templates, by ARM's change type."""
     counts: dict[str, int] = {}
     for each in judged:
         for change in each.changes:

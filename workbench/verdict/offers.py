@@ -1,4 +1,6 @@
-"""Offers of Azure to declared resources: regions, zones and API versions of their types, and counted limits. Pure."""
+"""Findings about resource types that Azure does not offer in the stack's region, zones or API version, and about limits
+on the number of resources. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,13 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
     "Microsoft.Network/privateEndpoints": ("PrivateEndpoints",),
     "Microsoft.ContainerService/managedClusters": ("ManagedClusters", "managedClusters", "ManagedCluster"),
 }
-"""Names of usages, by the resource type that they count."""
+"""Names under which Azure's usage lists report a resource type. They are tried in this order."""
 
 
 def offer_findings(subjects: Sequence[Subject], offers: Mapping[str, TypeOffer]) -> Iterator[Finding]:
-    """Findings by type; `offers` by type in lower case. A type that the list lacks is none of Azure's offers."""
+    """Findings about each resource type. `offers` has Azure's offers by type in lower case; a type that it lacks is
+    skipped.
+    """
     by_type: dict[str, list[Subject]] = {}
     for each in subjects:
         by_type.setdefault(each.arm_type, []).append(each)
@@ -61,7 +65,12 @@ def _against(kind: str, found: Sequence[Subject], offer: TypeOffer) -> Iterator[
 def count_findings(
     subjects: Sequence[Subject], usages: Mapping[str, tuple[int, int]], region: str, existing: Collection[str] = ()
 ) -> Iterator[Finding]:
-    """Findings about limits of numbers. `usages`: used and most, by name; `existing`: ids that are there already."""
+    """Findings about Azure's limits on the number of resources in a region.
+
+    Args:
+        usages: By name of the usage, the number in use and the limit.
+        existing: Ids of resources that exist already, and so need no further room.
+    """
     there = {each.lower() for each in existing}
     needs = Counter(each.arm_type for each in subjects if each.resource_id.lower() not in there)
     rows = {name.lower(): (name, *numbers) for name, numbers in usages.items()}

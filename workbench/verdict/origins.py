@@ -1,4 +1,4 @@
-"""Search for the setting of a stack that a resource comes from. Pure functions."""
+"""Lookup of the setting of a stack that a resource comes from. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POOL: Mapping[str, str] = {
     "securityprofile": "secureBoot",
     "maxpods": "maxPods",
 }
-"""Words in what ARM says of a pool → key of the pool's settings; the first that occurs."""
+"""Keys of a pool's settings, by a lower-case word in ARM's message. The first word that occurs counts."""
 _TYPES: Mapping[str, str] = {
     "Microsoft.Resources/resourceGroups": "region",
     "Microsoft.ContainerService/managedClusters": "cluster",
@@ -59,7 +59,7 @@ _TYPES: Mapping[str, str] = {
     "Microsoft.Dashboard": "monitoring.grafana",
     "Microsoft.Authorization/roleAssignments": "access",
 }
-"""Settings by ARM type; those of the type above it, or of its provider, count where it has no row."""
+"""Paths of settings by ARM type. A type that is not listed takes the path of its parent type, or of its provider."""
 _CLUSTER: Mapping[str, str] = {
     "kubernetesversion": "cluster.kubernetesVersion",
     "orchestratorversion": "cluster.kubernetesVersion",
@@ -71,9 +71,7 @@ _CLUSTER: Mapping[str, str] = {
 
 
 def setting(subject: Subject, said: Said, pools: Sequence[str]) -> str:
-    """Path of the setting that a resource comes from, as precisely as ARM's message allows; empty if it is
-    not known.
-    """
+    """Path of the setting that a resource comes from, as precisely as ARM's message tells; empty if none is known."""
     words = f"{said.code} {said.target} {said.message}".lower()
     if subject.arm_type.endswith("/agentPools"):
         name = subject.resource_id.rpartition("/")[2]

@@ -1,4 +1,5 @@
-"""Policies of the organisation that would deny declared resources, as Azure evaluates them. Pure, but for the asking.
+"""Findings about the organisation's policies that would deny declared resources, as Azure Policy evaluates them. Pure
+functions, except for the request that the caller passes in.
 
 Shapes: azure-rest-api-specs, Microsoft.PolicyInsights 2023-03-01, checkPolicyRestrictions.
 """
@@ -16,11 +17,11 @@ API_VERSION = "2023-03-01"
 MOST_REQUESTS = 60
 PATH = "providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
 Ask = Callable[[Mapping[str, Any]], Any]
-"""Answer to a body of the request."""
+"""Function that sends the body of a checkPolicyRestrictions request and returns Azure's answer."""
 
 
 def request(subject: Subject) -> dict[str, Any]:
-    """Body of the question about a resource."""
+    """Body of the checkPolicyRestrictions request about a resource."""
     content = {"type": subject.arm_type, "name": subject.resource_id.rpartition("/")[2], **subject.body}
     scope = subject.resource_id.rpartition("/providers/")[0] or None
     details = {"resourceContent": content, "apiVersion": subject.api_version, **({"scope": scope} if scope else {})}
@@ -28,7 +29,10 @@ def request(subject: Subject) -> dict[str, Any]:
 
 
 def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
-    """Findings about one resource of each type, which stands for the others. `ask` raises where it has no answer."""
+    """Findings from Azure Policy about the first resource of each type, which stands for all of its type.
+
+    `ask` raises an error if Azure does not answer.
+    """
     first = {each.arm_type: each for each in reversed(subjects)}
     asked = list(first.values())[:MOST_REQUESTS]
     denied = 0
@@ -45,7 +49,7 @@ def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
 
 
 def _evaluations(answer: Any) -> Iterator[tuple[str, str, str]]:
-    """Effect in lower case, name of the assignment, and reason of what is not compliant."""
+    """Effect in lower case, name of the assignment, and reason, of each policy that the resource violates."""
     result = _map(_map(answer).get("contentEvaluationResult"))
     rows = result.get("policyEvaluations")
     for row in cast("list[Any]", rows) if isinstance(rows, list) else []:

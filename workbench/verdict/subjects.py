@@ -1,4 +1,4 @@
-"""Resources of a stack as ARM knows them: ids, bodies, and dependencies. Pure functions."""
+"""Conversion of declared resources to ARM's view of them: ids, bodies and dependencies. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ AZURE = "azure-native:"
 def subjects(
     recorded: Iterable[Recorded], subscription: str, fixed: Mapping[str, str]
 ) -> tuple[list[Subject], dict[str, Any], list[tuple[str, str]]]:
-    """Subjects in the order of their creation, template parameters for the secrets, and resources that a template
-    cannot have.
+    """Resources for the templates, in the order of creation; template parameters for their secrets; and resources that
+    cannot be in a template, each with the reason.
 
     Args:
-        fixed: Expressions by placeholder in the recording, such as for the tenant.
+        fixed: Template expressions by placeholder in the recording, for example for the tenant's id.
     """
     named, left_out = _named(recorded, subscription)
     ids = {each.recorded_id: real for real, each in named.items() if each.recorded_id and each.recorded_id != real}
@@ -35,7 +35,7 @@ def subjects(
 
 
 def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, Recorded], list[tuple[str, str]]]:
-    """Resources by id, and resources without an id, each with the reason."""
+    """Resources by their ARM id, and resources whose type the catalogue does not know, each with the reason."""
     found: dict[str, Recorded] = {}
     left_out: list[tuple[str, str]] = []
     given = [each for each in recorded if each.type.startswith(AZURE)]
@@ -94,7 +94,7 @@ def _depending(subject: Subject, every: Iterable[Subject]) -> Subject:
 
 
 def _names(text: str, wanted: str) -> bool:
-    """True if a text contains a whole id, or the id of a resource below it."""
+    """True if a text contains the id `wanted`, or the id of a child resource of `wanted`."""
     at = text.find(wanted)
     while at >= 0:
         following = text[at + len(wanted) : at + len(wanted) + 1]
@@ -117,8 +117,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _ordered(made: list[Subject]) -> list[Subject]:
-    """Subjects ordered so that each comes after its dependencies; unchanged if they depend on each other
-    in a circle.
+    """The resources in an order in which each comes after its dependencies. The order is unchanged if dependencies form
+    a circle.
     """
     by_id = {each.resource_id: each for each in made}
     try:

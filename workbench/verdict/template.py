@@ -1,8 +1,8 @@
-"""Deployment templates of a stack's resources, at the right scopes and within ARM's limits. Pure functions.
+"""ARM deployment templates of a stack's resources, within ARM's limits. Pure functions.
 
-Resource groups are resources of the subscription. Resources in a group are in a nested deployment for that group, even
-if the group is in another subscription. Limits: ARM docs, template best practices (4 MB for a template, 1 MB for a
-resource, 800 resources).
+Resource groups are deployed to the subscription. The resources in a group are deployed by a nested deployment for that
+group, also if the group is in another subscription. Limits: ARM docs, template best practices (4 MB for a template, 1
+MB for a resource, 800 resources).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ DEPLOYMENTS_VERSION = "2022-09-01"
 MOST_RESOURCES = 800
 LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
 _ROOM = 1 << 16
-"""Bytes that are left for the parts around a template's resources."""
+"""Bytes of a template that are reserved for everything but its resources."""
 
 
 def plan(
     recorded: Iterable[Recorded], subscription: str, region: str, stack: str, fixed: Mapping[str, str] | None = None
 ) -> Plan:
-    """Templates with all recorded resources of Azure.
+    """The templates of all recorded Azure resources.
 
     Args:
-        subscription: The stack's subscription.
-        fixed: Template expressions by placeholder in the recording.
+        subscription: Id of the stack's subscription.
+        fixed: Template expressions by placeholder in the recording, for example for the tenant's id.
     """
     found, parameters, left_out = subjects(recorded, subscription, fixed or {})
     fits = [each for each in found if _size(_resource(each, found)) <= LARGEST_RESOURCE]
@@ -49,7 +49,7 @@ def plan(
 
 
 def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
-    """Resources distributed over as few requests as ARM's size limits allow."""
+    """The resources, distributed over templates that each stay within ARM's size limit."""
     parts: list[list[Subject]] = []
     size = 0
     for each in found:
@@ -98,7 +98,9 @@ def _template(
 
 
 def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[str, str], str]:
-    """Names of the nested deployments; resources at the scope of the stack's own subscription need none."""
+    """Names of the nested deployments, by subscription and resource group. The name is empty for resources at the scope
+    of the stack's own subscription, which need no nested deployment.
+    """
     found: dict[tuple[str, str], str] = {}
     for number, (of, group) in enumerate(placed, 1):
         is_own = of.lower() == subscription.lower()
@@ -112,7 +114,7 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
-    """A deployment in a resource group, which evaluates its own expressions."""
+    """A nested deployment of resources in one resource group or subscription. It evaluates its expressions itself."""
     of, group = place
     resources = [_resource(each, inside) for each in inside]
     used = _parameters_of(resources)
@@ -151,7 +153,7 @@ def _document(schema: str, resources: Sequence[Any], parameters: Iterable[str]) 
 
 
 def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
-    """A resource of a template. Only dependencies in the same template are listed."""
+    """A resource as a template writes it. It depends only on resources in `beside`, which are in the same template."""
     scope, _, path = subject.resource_id.rpartition("/providers/")
     segments = path.split("/")
     present = {each.resource_id for each in beside}
