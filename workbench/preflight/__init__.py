@@ -1,6 +1,6 @@
 """Check whether Azure would accept a stack: quota, sizes, versions, registrations, rights, and tools.
 
-`check(settings, azure)` returns the findings; without `azure`, those from the catalogue and this machine.
+`check(settings, azure, …)` returns the findings; if `azure` is None, only those from the catalogue and this machine.
 """
 
 from __future__ import annotations

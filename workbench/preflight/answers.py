@@ -1,4 +1,4 @@
-"""Requests to Azure and its answers as a protocol, so that tests can use a recording."""
+"""Protocol of the requests to Azure, and the types of its answers. Tests use a recording in place of Azure."""
 
 from __future__ import annotations
 
@@ -35,45 +35,51 @@ class SizeOffer:
     vcpus: int | None
     gpus: int | None
     spot: bool | None
-    """True where it may be Spot; None if Azure does not specify it."""
+    """True if VMs of this size may be Spot; None if Azure does not say."""
     zones: tuple[str, ...]
-    """Zones that offer it to this subscription."""
+    """Availability zones in which the subscription may use the size."""
     refused: str | None = None
     """Azure's reason why the subscription may not use it in the region, such as NotAvailableForSubscription."""
     capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
-    """All capabilities by name, as `CachedDiskBytes`: what Azure does not list, the size does not have."""
+    """All capabilities by name, such as `CachedDiskBytes`. The size does not have a capability that Azure does not
+    list.
+    """
 
 
 @dataclass(frozen=True)
 class PostgresOffer:
-    """Features of PostgreSQL Flexible Server that a subscription can use for new servers in one region; None if Azure
-    does not say.
+    """Features of PostgreSQL Flexible Server that a subscription can use for new servers in one region. A feature is
+    None if Azure does not say.
     """
 
     refused: str | None
-    """Reason why it may have none there; None where it may."""
+    """The reason why the subscription may not create servers in the region; None if it may."""
     zone_redundant: bool | None
     geo_backup: bool | None
     zone_redundant_and_geo: bool | None
     sizes: Mapping[str, tuple[str, ...]]
-    """Modes of a standby by compute size, as `Standard_D2ds_v5` → `SameZone`; empty where Azure lists no sizes."""
+    """High-availability modes by compute size, such as `Standard_D2ds_v5` → `SameZone`; empty if Azure
+    lists no sizes.
+    """
     versions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TypeOffer:
-    """A resource type in the subscription's list of providers."""
+    """Azure's offer of one resource type to the subscription."""
 
     versions: tuple[str, ...]
     locations: tuple[str, ...]
-    """Regions by their long names, as `West US 2`."""
+    """Regions by their display names, such as `West US 2`."""
     zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Zones by region; a region is missing where Azure does not say."""
+    """Availability zones by region. A region is missing if Azure lists no zones for it."""
 
 
 @dataclass(frozen=True)
 class Permission:
-    """The caller's rights: patterns of allowed actions, without those in `denied`."""
+    """Rights of the caller from one role: patterns of allowed actions, except those that a pattern in
+    `denied` covers.
+    """
 
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
@@ -87,7 +93,9 @@ class Version:
     patches: tuple[str, ...]
     preview: bool
     plans: tuple[str, ...] = ()
-    """Support plans of clusters with it, as `AKSLongTermSupport`; empty where Azure does not say."""
+    """Support plans that clusters of this version can have, such as `AKSLongTermSupport`; empty if Azure
+    does not say.
+    """
 
 
 class Azure(Protocol):
@@ -95,7 +103,7 @@ class Azure(Protocol):
 
     def subscription(self) -> Subscription: ...
     def usages(self, region: str) -> Mapping[str, Usage]:
-        """Quotas of Microsoft.Compute in a region, by `name.value`."""
+        """Quotas of Microsoft.Compute in a region, by Azure's name of the quota (`name.value`)."""
         ...
 
     def sizes(self, region: str) -> Mapping[str, SizeOffer]:
@@ -121,13 +129,13 @@ class Azure(Protocol):
         ...
 
     def name_refused(self, kind: str, name: str) -> str | None:
-        """Reason why a resource of a type can't have this name, such as that the name is taken elsewhere; None if it
-        can.
+        """The reason why a resource of the type `kind` cannot have this name, for example because the name is taken;
+        None if it can.
         """
         ...
 
     def exists(self, group: str, kind: str, name: str) -> bool:
-        """True if a resource group of the subscription contains the resource."""
+        """True if a resource group of the subscription contains a resource of the type `kind` with this name."""
         ...
 
     def postgres(self, region: str) -> PostgresOffer:

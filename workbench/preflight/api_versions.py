@@ -1,4 +1,4 @@
-"""Findings about API versions that azure-native sends and Azure no longer serves."""
+"""Findings about API versions that the provider azure-native sends and Azure no longer serves."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _UPGRADE = "Upgrade pulumi-azure-native to a release that sends a version that A
 
 
 def version_findings(azure: Azure, namespaces: Collection[str]) -> Iterator[Finding]:
-    """A finding for each resource type whose API version Azure does not serve, one for the types that Azure does not
-    list, and one for all others.
+    """A finding for each resource type whose API version Azure does not serve, one for all types that Azure does not
+    list, and one for all types whose version it serves.
 
     Args:
-        azure: The Azure to ask.
+        azure: Source of Azure's answers.
         namespaces: The resource providers that the stack uses.
     """
     served = {name.lower(): versions for name, versions in azure.api_versions().items()}

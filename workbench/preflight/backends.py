@@ -1,4 +1,4 @@
-"""Check of stacks that OSMO's control plane would confuse with another cluster, or does not know."""
+"""Check of stacks whose cluster OSMO's control plane would confuse with another cluster, or does not know."""
 
 from __future__ import annotations
 

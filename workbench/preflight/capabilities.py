@@ -21,7 +21,9 @@ _ON_CONTROLLER: Mapping[Placement, str] = {
 
 
 def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:
-    """Findings against a pool, and differences between Azure and the catalogue; none if Azure lists no capabilities."""
+    """Findings about a pool's OS disk, security and performance, from the capabilities that Azure reports for its size;
+    none if Azure reports no capabilities.
+    """
     if reported:
         yield from _os_disk(name, pool, reported)
         yield from _security(name, pool, reported)
@@ -67,7 +69,9 @@ def _os_disk(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator
 
 
 def _differences(name: str, sku: str, found: LocalDisks) -> Iterator[Finding]:
-    """Findings for disks that the catalogue lists differently, or does not know."""
+    """Findings about local disks that the catalogue lists otherwise than Azure does, or lists without a verified
+    source.
+    """
     row = vm_size(sku).disks
     kinds: tuple[Literal["temp", "cache", "nvme"], ...] = ("temp", "cache", "nvme")
     wrong = [kind for kind in kinds if getattr(row, kind) not in (None, getattr(found, kind))]

@@ -1,6 +1,6 @@
-"""Availability of a pool as it is set, and of each of its fallbacks, with quota, restrictions and price.
+"""Ways to get a pool: as its settings say, or by one of its fallbacks, each with quota, restrictions and price.
 
-Azure reports quotas and restrictions. Only a deployment shows whether it has capacity now.
+Azure reports quotas and restrictions. Only a deployment shows whether Azure has capacity now.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbench.preflight.quotas import quota_findings
 
 
 class Capacity(Protocol):
-    """Answers of Azure about sizes and quotas. Both methods raise `Unanswered`."""
+    """Source of Azure's answers about sizes and quotas. Both methods raise `Unanswered` if Azure does not answer."""
 
     def usages(self, region: str) -> Mapping[str, Usage]: ...
     def sizes(self, region: str) -> Mapping[str, SizeOffer]: ...
@@ -41,16 +41,16 @@ class Price:
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to get a pool."""
+    """One way to get a pool: as its settings say, or by a fallback."""
 
     index: int
-    """0: as the pool is set; else the fallback's number, from 1."""
+    """0 for the pool as its settings say; else the number of the fallback, from 1."""
     stack: str
     region: str
     pool_name: str
-    """Name of the pool in the stack that has it."""
+    """Name of the pool in the stack `stack`."""
     pool: Pool | None
-    """Pool of the choice; None where another stack has no such pool."""
+    """The pool that this choice would use; None if the other stack has no pool with the same GPU."""
     findings: tuple[Finding, ...]
     price: Price | None
 
@@ -65,22 +65,22 @@ class Choice:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs of a node."""
+        """Number of GPUs in one node."""
         gpu = vm_size(self.pool.sku).gpu if self.pool is not None else None
         return gpu.count if gpu is not None else 0
 
 
 @dataclass(frozen=True)
 class Question:
-    """Inputs of the choices for a pool."""
+    """Settings, other stacks and prices that the choices for a pool depend on."""
 
     settings: Settings
     azure: Capacity | None
-    """Source of Azure's answers; None where Azure is not asked."""
+    """Source of Azure's answers; None if Azure is not to be asked."""
     others: Mapping[str, Settings]
-    """The stacks that fallbacks name, as far as they load."""
+    """Other stacks that fallbacks name, by name, without those that cannot be loaded."""
     spot_factor: float | None = None
-    """The share of the regular price that Spot costs, where the user knows it."""
+    """Price of a Spot node as a share of the regular price, if the user gives it."""
 
 
 def choices(question: Question, name: str) -> list[Choice]:
@@ -96,14 +96,16 @@ def choices(question: Question, name: str) -> list[Choice]:
 
 
 def chosen(found: Sequence[Choice], wanted: int | None = None) -> Choice | None:
-    """The choice with the wanted number, or else the first one without an obstacle; None if there is none."""
+    """The choice with the number `wanted`, or, without a number, the first one without an obstacle; None if there is
+    none.
+    """
     if wanted is not None:
         return next((each for each in found if each.index == wanted), None)
     return next((each for each in found if each.state is Severity.OK), None)
 
 
 def may_cost_more(choice: Choice, current: Choice) -> bool:
-    """True if a node may cost more than it does now. An unknown price counts as more."""
+    """True if a node of the choice may cost more than a node of the current choice. An unknown price counts as more."""
     if choice.index == current.index:
         return False
     if choice.price is None or current.price is None:
@@ -113,8 +115,8 @@ def may_cost_more(choice: Choice, current: Choice) -> bool:
 
 
 def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
-    """Additional cost of the pool in USD per hour with its largest number of nodes, at least and at most; None if
-    it is unknown, and for the present choice itself.
+    """Additional cost of a choice over the current one, in USD per hour with the pool's largest number of nodes: the
+    least and the most. None if a price is unknown, and for the current choice itself.
     """
     if choice.price is None or current.price is None or current.pool is None or choice.index == current.index:
         return None
@@ -126,7 +128,7 @@ def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
 
 
 def _same_price(choice: Choice, current: Choice) -> bool:
-    """True if both choices are nodes of one size in one region, paid in the same way."""
+    """True if the nodes of both choices have the same price: the same size, region, priority and Spot settings."""
     one, other = choice.pool, current.pool
     if one is None or other is None or choice.region != current.region:
         return False
@@ -142,7 +144,7 @@ def _own(question: Question, name: str, pool: Pool, index: int) -> Choice:
 
 
 def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice:
-    """The choice of a pool with the same GPU in another stack."""
+    """The choice to use the pool of another stack that has the same GPU."""
     other = question.others.get(stack)
     if other is None:
         missing = Finding(Severity.ERROR, "stack", stack, f"The stack {stack} can't be loaded.", "physai stacks", None)
@@ -160,7 +162,7 @@ def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice
 
 
 def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
-    """A finding if no control plane gives work to both clusters."""
+    """A finding if neither stack has an OSMO control plane that gives work to both clusters."""
     if other.stack not in settings.osmo.backends and settings.stack not in other.osmo.backends:
         problem = f"OSMO does not give work to {other.stack}: neither stack has the other in osmo.backends."
         fix = f"osmo.backends: [{other.stack}] in a stack with a control plane."
@@ -168,7 +170,7 @@ def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
 
 
 def _findings(settings: Settings, name: str, azure: Capacity | None) -> Iterator[Finding]:
-    """Findings against the pool of this name: the catalogue's limits, Azure's offers, and quota."""
+    """Obstacles to a pool: the catalogue's limits, Azure's restrictions of the size, and quota."""
     pool = settings.pools[name]
     bad = [each for each in place(pool, settings.region).verdicts if each.is_error]
     yield from (Finding(each.severity, "size", name, each.problem, each.fix, CATALOGUE) for each in bad)

@@ -1,4 +1,4 @@
-"""Charts that a deployment would install without a checksum for verification."""
+"""Findings about charts that a deployment would install without a checksum to verify them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ _KIND = "Microsoft.DBforPostgreSQL/flexibleServers"
 
 
 def database_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
-    """Findings about the managed database; none for a stack without one. An existing server is not created again.
+    """Findings about the managed PostgreSQL server of a stack; none for a stack without one. The features are not
+    checked if the server exists already.
 
     Raises Unanswered.
     """
@@ -65,7 +66,9 @@ def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) 
 
 
 def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
-    """Findings for features that the catalogue lists differently, which would change a default of production."""
+    """Findings about features that Azure and the catalogue state differently. The defaults of production follow from
+    the catalogue.
+    """
     row = postgres_regions().get(region)
     if row is None:
         return

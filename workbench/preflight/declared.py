@@ -1,7 +1,7 @@
 """Needs of a deployment in Azure, derived from the resources that the program declares.
 
-Registrations follow from the resource types. Rights on other owners' resources follow from the ids of other
-subscriptions in the inputs.
+The resource types determine the resource providers to register. Ids of other subscriptions in the inputs determine the
+rights on resources of other owners.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workbench.preflight.needs_private import PRIVATE_ACTIONS
 AZURE = "azure-native:"
 PROVIDER = "pulumi:providers:azure-native"
 EVERY_ACTION: Mapping[str, tuple[str, ...]] = {**ACTIONS, **METRICS_ACTIONS, **DATA_ACTIONS, **PRIVATE_ACTIONS}
-"""Actions of the creation of each type that the program declares anywhere."""
+"""Actions that the creation of a resource needs, for every type that the program declares."""
 ASSIGNER, READER = "Role Based Access Control Administrator", "Reader"
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _ZONES, _NETWORK = "Private DNS Zone Contributor", "Network Contributor"
@@ -27,7 +27,9 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """Role, with its actions, that is needed to refer to another owner's resource in an input, and the reason."""
+    """Role, with its actions, that a deployment needs on a resource of another owner to refer to it in an input, and
+    the reason.
+    """
 
     role: str
     actions: tuple[str, ...]
@@ -48,7 +50,9 @@ USES: Mapping[tuple[str, str], Use] = {
         _NETWORK, (f"{_VIRTUAL_NETWORKS}/join/action",), "links a zone to it"
     ),
 }
-"""Uses by type and path of the input. For any other input the need is not known, and is shown as Contributor."""
+"""Needs of an input that refers to another owner's resource, by the type of the declared resource and the input's path.
+For an input that is not listed the need is not known, and is shown as the role Contributor.
+"""
 CREATES: Mapping[str, str] = {
     "azure-native:network:VirtualNetworkPeering": _NETWORK,
     "azure-native:monitor:PrivateLinkScopedResource": "Monitoring Contributor",
@@ -56,17 +60,19 @@ CREATES: Mapping[str, str] = {
     "azure-native:privatedns:VirtualNetworkLink": _ZONES,
     "azure-native:dns:RecordSet": "DNS Zone Contributor",
 }
-"""Role of the deployer where the resource itself is in another subscription; Contributor for every other type."""
+"""Role that the deployer needs to create a resource of this type in another subscription. For every other type it is
+Contributor.
+"""
 _ID = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})(?:/|$)")
 
 
 class UnknownType(Exception):
-    """Error for a resource type whose required actions are not recorded."""
+    """Error for a resource type whose required actions are not in `EVERY_ACTION`."""
 
 
 @dataclass(frozen=True)
 class DeclaredResource:
-    """A resource as the program declares it. `provider` is the URN of an explicit provider, or empty."""
+    """A resource as the program declares it. `provider` is the URN of its explicit Pulumi provider, or empty."""
 
     type: str
     name: str
@@ -83,16 +89,16 @@ class ForeignScope:
 
     scope: str
     roles: tuple[str, ...]
-    """Roles of the deployer."""
+    """Roles that the deployer needs at the scope."""
     actions: tuple[str, ...]
     reads: bool
-    """True where a refresh reads at this scope, so that the reading identity needs Reader there."""
+    """True if a refresh reads at this scope, so that the identity that only reads needs the role Reader there."""
     why: str
     resources: tuple[str, ...] = field(default=())
 
 
 def registrations(declared: Iterable[DeclaredResource]) -> list[str]:
-    """The resource providers that must be registered. Raises UnknownType."""
+    """The resource providers that must be registered for the declared resources. Raises UnknownType."""
     found = {COMPUTE}
     for each in declared:
         if each.type.startswith(AZURE):
@@ -111,7 +117,7 @@ def _actions(resource: DeclaredResource) -> tuple[str, ...]:
 
 
 def foreign_scopes(declared: Iterable[DeclaredResource], own: Iterable[str]) -> list[ForeignScope]:
-    """Scopes in subscriptions that are not among `own`, with what a deployment and a refresh need there."""
+    """Scopes in subscriptions that are not among `own`, each with the rights that a deployment needs there."""
     resources, ours = list(declared), {each.lower() for each in own}
     elsewhere = {
         each.urn: str(each.inputs.get("subscriptionId", "")).lower() for each in resources if each.type == PROVIDER
@@ -141,9 +147,10 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple[str, Use, bool]]:
-    """Scopes that a resource refers to, each with the reason, and True if a refresh reads it.
+    """Scopes in other subscriptions that a resource is in or refers to: each with what is needed there, and True if a
+    refresh reads at the scope.
 
-    `of`: the subscription of an explicit provider.
+    `own`: ids of the stack's subscriptions; `of`: the subscription of the resource's explicit provider.
     """
     if of and of not in own:
         group = resource.inputs.get("resourceGroupName")

@@ -1,4 +1,4 @@
-"""Preview features of Azure that the subscription needs for a stack."""
+"""Preview features that must be registered in the subscription for a stack."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _SOURCE = "Azure"
 
 
 def needed_features(settings: Settings) -> list[tuple[str, str]]:
-    """Namespace and name of each needed feature.
+    """Namespace and name of each preview feature that a stack needs.
 
-    Without the one for InfiniBand, nodes of a pool need not share a fabric.
+    Without the feature for InfiniBand, Azure may place the nodes of a pool on different fabrics.
     """
     return [FEATURE] if fabric_pools(settings) else []
 
 
 def feature_findings(azure: Azure, namespace: str, name: str) -> Iterator[Finding]:
-    """Finding about the registration of a feature in Azure. Raises `Unanswered`."""
+    """Finding about the registration of a preview feature. Raises `Unanswered`."""
     state = azure.feature(namespace, name)
     if state == "Registered":
         yield Finding(Severity.OK, "feature", name, "registered", None, _SOURCE)

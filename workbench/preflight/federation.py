@@ -1,4 +1,6 @@
-"""Subjects of the pipelines' credentials in Azure, against the one that GitHub sends for this repository. Pure."""
+"""Check of the pipelines' federated credentials: their subjects must match the subject that GitHub sends for this
+repository. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ _HELP = "physai bootstrap writes a script that sets the subject that GitHub send
 def subject_findings(
     repository: str, prefix: str | None, environment: str, credentials: Mapping[str, Sequence[str]]
 ) -> Iterator[Finding]:
-    """Findings about the identities of the pipelines of an environment.
+    """Findings about the identities with which the pipelines of an environment log in to Azure.
 
     Args:
-        prefix: Beginning of the subjects that GitHub sends, as it says itself; None where it was not asked.
-        credentials: Subjects by the name of an identity.
+        prefix: Beginning of the subjects that GitHub sends, as GitHub's API tells it; None if GitHub was not asked.
+        credentials: Subjects of the federated credentials, by the name of the identity.
     """
     ours = {name: found for name, found in credentials.items() if any(_is_about(repository, each) for each in found)}
     if not ours:
@@ -39,7 +41,7 @@ def subject_findings(
 
 
 def _is_about(repository: str, subject: str) -> bool:
-    """True for a subject of the repository: `repo:OWNER/NAME:…`, or with ids, `repo:OWNER@1/NAME@2:…`."""
+    """True for a subject of the repository: `repo:OWNER/NAME:…`, or with numeric ids `repo:OWNER@1/NAME@2:…`."""
     if not subject.startswith("repo:"):
         return False
     owner, _, name = subject.split(":")[1].partition("/")

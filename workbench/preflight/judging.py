@@ -1,6 +1,4 @@
-"""The checks before a deployment: comparison of what settings need with Azure's answers, the catalogue and this
-machine.
-"""
+"""Checks before a deployment: comparison of a stack's needs with Azure's answers, the catalogue and this machine."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ from workbench.preflight.quotas import by_azures_name, need_text, quota_findings
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
 KUBELOGIN = "kubelogin"
 Which = Callable[[str], str | None]
-"""Returns the path of a command on PATH, like `shutil.which`."""
+"""Function that returns the path of a command on PATH, like `shutil.which`; None if there is no such command."""
 ForeignScopes = Callable[[str], Sequence[ForeignScope]]
 
 
@@ -42,10 +40,10 @@ def check(
     today: datetime.date,
     foreign: ForeignScopes = lambda own: (),
 ) -> list[Finding]:
-    """All findings before a deployment; without `azure`, only those that follow from the catalogue and this machine.
+    """All findings before a deployment; if `azure` is None, only those that follow from the catalogue and this machine.
 
     Args:
-        foreign: Function that returns what the declared resources need outside of the given subscription.
+        foreign: Function from the stack's subscription to the needs of the declared resources outside of it.
     """
     findings = [*_tools(which), *_region(settings, azure, today)]
     findings += _asked("image", "imported", lambda: _imports(settings, azure))
@@ -83,7 +81,9 @@ def check(
 
 
 def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
-    """Findings about images that somebody has to import: Azure's management API does not show a registry's content."""
+    """Findings about images that somebody has to import into the stack's registry. Azure's management API does not show
+    whether the registry has them.
+    """
     given = managed(settings)
     for image in given.registry.imported if given is not None else ():
         registry = "REGISTRY" if azure is None else DataNames(settings.stack, azure.subscription().id).registry
@@ -94,7 +94,7 @@ def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
 
 
 def _parts(settings: Settings) -> dict[str, bool]:
-    """Parts of a stack that need additional rights and registrations; True for each that the stack has."""
+    """Optional parts of a stack that need further rights and registrations; True for each part that the stack has."""
     return {
         "metrics": settings.monitoring.metrics == "azure",
         "data": managed(settings) is not None,
@@ -107,9 +107,7 @@ def needed_registrations(settings: Settings) -> list[str]:
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings from Azure's answers; a missing answer becomes a finding itself, and does not stop the
-    other checks.
-    """
+    """The findings that `question` returns. If Azure does not answer, a finding says so, and the other checks go on."""
     try:
         return list(question())
     except Unanswered as problem:
@@ -141,7 +139,9 @@ def _subscription(found: Subscription) -> Iterator[Finding]:
 
 
 def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> list[Finding]:
-    """Findings about the Kubernetes version in the region, from Azure's list, or else from the catalogue's calendar."""
+    """Findings about the Kubernetes version, from Azure's list for the region, or, if Azure is not asked, from the
+    catalogue's calendar.
+    """
     version, region = settings.cluster.kubernetes_version, settings.region
     if azure is not None:
         plan = settings.cluster.support_plan
@@ -218,8 +218,8 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """Findings against a pool from Azure's answer about its size; none if Azure offers the size as the pool and the
-    catalogue have it.
+    """Findings about differences between Azure's offer of a size and the pool or the catalogue; none if there are no
+    differences.
     """
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
@@ -285,8 +285,8 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
-    """Findings about rights on resources that the stack does not create, which a role on its own subscription need not
-    include.
+    """Findings about rights on resources of other owners. A role on the stack's own subscription need not
+    include them.
     """
     lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
     if not lacking:
@@ -305,7 +305,7 @@ def _on_foreign(settings: Settings, azure: Azure, foreign: ForeignScopes) -> Ite
 
 
 def _by_hand(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    """Findings about steps that the settings leave to others, each with the command."""
+    """Findings about steps that owners of other resources take by hand, each with the command."""
     for part in owners_parts(settings, azure.subscription().id):
         problem = f"Its owner {part.does}; the deployment does not."
         yield Finding(Severity.INFO, "network", part.what, problem, part.command, CATALOGUE)

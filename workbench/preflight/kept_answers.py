@@ -1,4 +1,4 @@
-"""Answers of Azure that are kept in the user's folder, each with its time, so that it is not asked twice."""
+"""Answers of Azure that are kept in the user's folder with the time of the answer, so that Azure is not asked twice."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ def now() -> datetime.datetime:
 
 @dataclass
 class Kept:
-    """A `Get` that asks what it does not know yet. An answer that cannot be kept is asked for the next time."""
+    """A `Get` that asks Azure only if no kept answer is recent enough. An answer that cannot be saved is asked for
+    again.
+    """
 
     get: Get
     folder: Path
-    """Folder of one subscription."""
+    """Folder with the kept answers of one subscription."""
     fresh: bool = False
-    """True to ignore answers that were kept before this command."""
+    """True to ignore all answers that earlier commands have kept."""
     clock: Callable[[], datetime.datetime] = now
     oldest: datetime.datetime | None = None
-    """Time of the oldest answer that was used."""
+    """Time of the oldest kept answer that this command has used."""
     _here: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __call__(self, address: str, parameters: Mapping[str, str]) -> Any:
@@ -55,7 +57,9 @@ class Kept:
         return answer
 
     def _read(self, file: Path, key: str, keeps: int) -> tuple[datetime.datetime, Any] | None:
-        """Time and answer; None where there is none, or one that is too old, of the future, or not readable."""
+        """A kept answer and its time; None if the file does not exist, is not readable, or is too old or dated in the
+        future.
+        """
         try:
             document: Any = json.loads(file.read_text(encoding="utf-8"))
             asked = datetime.datetime.fromisoformat(document["asked"])

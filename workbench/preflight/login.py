@@ -1,4 +1,6 @@
-"""The caller's login to Azure: the first that azure-identity finds, including the Azure CLI's."""
+"""Clients for ARM with the caller's login: the first one that azure-identity finds, which may be that of
+the Azure CLI.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from workbench.preflight.rest import ARM, Exchange, Get
 
 SCOPE = f"{ARM}/.default"
 BOUNDS = Bounds(seconds=90, idle=60, size=64 << 20)
-"""The list of sizes is long, and Azure is slow to return it."""
+"""Limits on one answer of Azure. They are wide, because the list of VM sizes is long, and Azure is slow to
+return it.
+"""
 LOGIN_SECONDS = 90.0
 ATTEMPTS = 3
 LONGEST_WAIT = 30
@@ -34,8 +38,8 @@ class NoLogin(Exception):
 
 
 class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
-    """Retry policy with a limit on Retry-After; azure-core's own has none, raises an error for an invalid value, and
-    does not wait the first time.
+    """Retry policy with a limit on Retry-After. azure-core's own policy has no limit, raises an error for an invalid
+    value, and does not wait before the first repetition.
     """
 
     def get_retry_after(self, response: PipelineResponse[Any, Any]) -> float:
@@ -57,7 +61,7 @@ def transport() -> HttpTransport[HttpRequest, HttpResponse]:
 
 
 def _log_in(credential: TokenCredential) -> None:
-    """Checks that a login gives a token; raises NoLogin if not.
+    """Raises NoLogin if the credential gives no token for ARM.
 
     A time limit is set here, because some sources of a login have none.
     """
@@ -70,7 +74,8 @@ def _log_in(credential: TokenCredential) -> None:
 
 
 def logged_in() -> Get:
-    """Function that queries Azure with the existing login: environment, managed identity, Azure CLI and so on.
+    """Function that sends a GET to ARM with the existing login: from the environment, a managed identity, the Azure CLI
+    or another source of azure-identity.
 
     Raises NoLogin.
     """
@@ -82,9 +87,9 @@ def logged_in() -> Get:
 
 
 def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Get:
-    """Function that sends one GET for each call, repeated while Azure is busy.
+    """Function that sends one GET for each call, and repeats it while Azure is busy.
 
-    No redirect is followed, and only `ARM` receives the token.
+    It follows no redirect, and sends the token only to `ARM`.
     """
     retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
     pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
@@ -111,8 +116,10 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
 
 
 def logged_in_to_change() -> Exchange:
-    """Function that sends requests of any method to Azure with the existing login; every status is returned as an
-    answer. Raises NoLogin.
+    """Function that sends requests of any method to ARM with the existing login, and returns answers of every HTTP
+    status.
+
+    Raises NoLogin.
     """
     from azure.identity import DefaultAzureCredential
 
@@ -122,10 +129,10 @@ def logged_in_to_change() -> Exchange:
 
 
 def connect_to_change(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Exchange:
-    """Function that sends one request for each call; only requests that can safely be repeated are, while Azure is
-    busy.
+    """Function that sends one request of any method for each call. While Azure is busy, it repeats only requests that
+    are safe to repeat.
 
-    Otherwise it works as `connect`.
+    It follows no redirect, and sends the token only to `ARM`.
     """
     retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
     pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
@@ -152,7 +159,7 @@ def connect_to_change(credential: TokenCredential, transport: HttpTransport[Http
 
 
 def _why(problem: AzureError) -> str:
-    """The kind of an error and its first line, which contains no token: the libraries put none into errors."""
+    """Type and first line of an error, for a message. The libraries put no token into their errors."""
     return f"{type(problem).__name__}: {_first_line(str(problem))[:200]}"
 
 

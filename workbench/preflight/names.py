@@ -1,6 +1,7 @@
-"""Check of globally unique names: whether those of the data services are free.
+"""Findings about the globally unique names of a stack's data services: free, its own, or taken.
 
-Names of a cache and of a vault are not checked: Azure has no request for the first, and each vault gets a new name.
+Names of a cache and of a vault are not checked: Azure has no request for a cache's name, and each vault gets a new
+name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ TOPIC, SOURCE = "name", "Azure"
 
 @dataclass(frozen=True)
 class GlobalName:
-    """A globally unique name. `kind`: type of the resource; `word`: word for it in messages."""
+    """A globally unique name. `kind` is the type of the resource, and `word` the term for it in messages."""
 
     word: str
     kind: str
@@ -39,7 +40,7 @@ def global_names(settings: Settings, subscription_id: str) -> tuple[GlobalName, 
 
 
 def name_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
-    """A finding for each name. Raises Unanswered."""
+    """A finding for each name of `global_names`. Raises Unanswered."""
     group = Names(settings.stack).resource_group
     for each in global_names(settings, subscription_id):
         why_not = azure.name_refused(each.kind, each.name)

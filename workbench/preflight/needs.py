@@ -1,4 +1,4 @@
-"""Needs of a deployment in Azure: rights, and registered resource providers."""
+"""Needs of a deployment in Azure: permitted actions, and registered resource providers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:operationalinsights:Workspace": ("Microsoft.OperationalInsights/workspaces/write",),
     "azure-native:monitor:DiagnosticSetting": ("Microsoft.Insights/diagnosticSettings/write",),
 }
-"""Actions by the resource type that needs them."""
+"""Actions that creating a resource needs, by its type, for the types that every stack can have."""
 
 METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("Microsoft.Monitor/accounts/write",),
@@ -48,7 +48,7 @@ METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:alertsmanagement:PrometheusRuleGroup": ("Microsoft.AlertsManagement/prometheusRuleGroups/write",),
     "azure-native:dashboard:Grafana": ("Microsoft.Dashboard/grafana/write",),
 }
-"""Actions of a stack with `monitoring.metrics: azure`."""
+"""Further actions, by resource type, for a stack with `monitoring.metrics: azure`."""
 
 _POSTGRES, _REDIS = "Microsoft.DBforPostgreSQL/flexibleServers", "Microsoft.Cache/redisEnterprise"
 _STORAGE, _VAULT = "Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults"
@@ -69,15 +69,18 @@ DATA_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:containerregistry:Registry": (f"{_REGISTRY}/write",),
     "azure-native:containerregistry:CacheRule": (f"{_REGISTRY}/cacheRules/write",),
 }
-"""Actions of a stack with `dataServices`."""
+"""Further actions, by resource type, for a stack with `dataServices`."""
 
 PREVIEW_ACTIONS = (f"{_REDIS}/databases/listKeys/action",)
-"""Actions of a preview that Reader does not allow: azure-native has no resource with the keys of a cache, so the
-program asks for them, and does so in each preview of a stack with `dataServices`."""
+"""Actions that a preview needs beyond the role Reader. azure-native has no resource with the keys of a cache, so each
+preview of a stack with `dataServices` asks Azure for them.
+"""
 
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
-"""The program declares none of its resources: AKS creates the nodes."""
+"""Resource provider that must be registered although the program declares none of its resources: AKS
+creates the nodes.
+"""
 
 
 def actions(
@@ -86,8 +89,8 @@ def actions(
     """Every action that a deployment performs.
 
     Args:
-        metrics: True with Azure Monitor's managed Prometheus.
-        data: True with data services.
+        metrics: True for a stack with Azure Monitor's managed Prometheus.
+        data: True for a stack with data services.
         private: Actions for private networks, by resource type.
     """
     needed = {**ACTIONS, **(private or {}), **(METRICS_ACTIONS if metrics else {}), **(DATA_ACTIONS if data else {})}
@@ -97,14 +100,16 @@ def actions(
 def namespaces(
     *, metrics: bool = False, data: bool = False, private: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
-    """Resource providers that must be registered. Arguments: see `actions`."""
+    """Resource providers that must be registered. The arguments are those of `actions`."""
     every = actions(metrics=metrics, data=data, private=private)
     named = {action.partition("/")[0] for action in every} - ALWAYS_REGISTERED
     return sorted({*named, COMPUTE})
 
 
 def denied(wanted: Iterable[str], permissions: Sequence[Permission]) -> list[str]:
-    """The wanted actions that no permission allows. What one permission denies, another may still allow."""
+    """The wanted actions that no permission allows. An action that one permission denies may be allowed by
+    another.
+    """
     return [each for each in wanted if not any(_allows(permission, each) for permission in permissions)]
 
 

@@ -1,4 +1,4 @@
-"""Actions of a deployment on resources of other owners, the rights that it needs for them, and who grants these."""
+"""Rights that a deployment needs on resources of other owners, and steps that these owners take."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASSIGNER = "Role Based Access Control Administrator"
 
 @dataclass(frozen=True)
 class Foreign:
-    """Actions of a deployment on something that the stack does not create. `scope`: its resource id."""
+    """Actions of a deployment on a resource that the stack does not create. `scope` is the resource's id."""
 
     what: str
     scope: str
@@ -47,12 +47,17 @@ class OwnersPart:
 
 
 def foreign_rights(settings: Settings, subscription: str) -> list[Foreign]:
-    """All such actions, in the order in which a deployment performs them. `subscription`: the stack's subscription."""
+    """All actions on resources that the stack does not create, in the order in which a deployment performs them.
+
+    `subscription`: id of the stack's subscription.
+    """
     return [*_hub(settings), *_zones(settings), *_monitor(settings), *_gateway(settings, subscription)]
 
 
 def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list[Foreign]:
-    """Needs derived from declared resources that the list, which has better descriptions, does not cover."""
+    """Needs from `derived` that no entry of `listed` covers. The entries of `listed` are preferred, because they have
+    better descriptions.
+    """
     known = [each.scope.lower() for each in listed]
     return [
         Foreign(
@@ -67,7 +72,7 @@ def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list
 
 
 def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
-    """Steps that the settings leave to the owners of hub and zone."""
+    """Steps that the settings leave to the owners of the hub network and of the API server's DNS zone."""
     found: list[OwnersPart] = []
     if (command := peering_command(settings, subscription)) is not None:
         found.append(OwnersPart("the hub", "creates its side of the peering once the stack's network exists", command))
@@ -78,7 +83,7 @@ def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
 
 
 def _granted(role: str, scope: str, instead: str = "") -> str:
-    """Text of a fix that says who grants which role."""
+    """Text of a fix: the owner of the scope grants a role, with the command, and `instead` as an alternative."""
     command = f'az role assignment create --assignee <you> --role "{role}" --scope {scope}'
     return f"Its owner grants you {role}: {command}{f'; or {instead}' if instead else ''}."
 
@@ -119,7 +124,7 @@ def _monitor(settings: Settings) -> Iterator[Foreign]:
 
 
 def _gateway(settings: Settings, subscription: str) -> Iterator[Foreign]:
-    """Actions on the vault with the gateway's certificate, and on the zone with the gateway's name."""
+    """Actions on the vault with the certificate of OSMO's gateway, and on the DNS zone with the gateway's name."""
     certificate = gateway_certificate(settings)
     if certificate is not None:
         vault = certificate.vault_id

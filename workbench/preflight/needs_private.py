@@ -1,4 +1,4 @@
-"""Needs of the network modes hybrid and private in the stack's own subscription."""
+"""Actions that the network modes hybrid and private need in the stack's own subscription."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ ENDPOINTS: Mapping[str, tuple[str, ...]] = {
         f"{_ZONES}/join/action",
     ),
 }
-"""An endpoint works at once only for who may approve its connection too (Azure docs, private-link/rbac-permissions):
-see the approvals."""
+"""Actions that create private endpoints. An endpoint works at once only if its creator may also approve the connection
+(Azure docs, private-link/rbac-permissions); `_approvals` has the actions for that.
+"""
 RESOLVER: Mapping[str, tuple[str, ...]] = {
     "azure-native:dnsresolver:DnsResolver": (f"{_NETWORK}/dnsResolvers/write",),
     "azure-native:dnsresolver:InboundEndpoint": (f"{_NETWORK}/dnsResolvers/inboundEndpoints/write",),
@@ -81,7 +82,7 @@ PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
     **SCOPE,
     **GRAFANA,
 }
-"""Actions of every type of a private network."""
+"""Actions by resource type, for every type that a private network can have."""
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
@@ -110,7 +111,9 @@ def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def _approvals(settings: Settings) -> tuple[str, ...]:
-    """Actions that approve the private endpoint connections of the stack's services; empty if it has none."""
+    """Actions that approve the private endpoint connections of the stack's services; empty if the stack has no such
+    endpoints.
+    """
     link, monitoring = monitor_link(settings), settings.monitoring
     found = DATA_APPROVALS if managed(settings) is not None else ()
     if link is not None and link.scope is None:

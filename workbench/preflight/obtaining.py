@@ -1,4 +1,6 @@
-"""Decision which choice a pool takes, the approval of its price, and the change of settings for it. Pure functions."""
+"""Decision about the way to get a pool (see `Choice`), within the price that the user accepts, and the change of
+settings for it. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,18 @@ Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not 
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision about one pool."""
+    """Decision about the way to get one pool."""
 
     pool: str
     choices: tuple[Choice, ...]
     taken: Choice | None
     outcome: Outcome
     layer: dict[str, Any]
-    """The change; empty where there is none."""
+    """Settings layer that makes the pool use the choice; empty if the settings need no change."""
 
     @property
     def settled(self) -> bool:
-        """True if the pool is available, as it is or through the change."""
+        """True if the pool can be had: with its present settings, with the change, or in another stack."""
         return self.outcome in ("as it is", "change", "elsewhere")
 
     def may_cost_more(self, choice: Choice) -> bool:
@@ -40,7 +42,7 @@ def decide(question: Question, name: str, wanted: int | None = None, *, accepts_
     """The decision about a pool.
 
     Args:
-        wanted: Number of the fallback that the user names, which is taken even if Azure's answers are not known.
+        wanted: Number of the fallback that the user names. It is taken even if Azure does not answer.
         accepts_price: True if the choice may make a node more expensive.
     """
     found = tuple(choices(question, name))
@@ -69,20 +71,20 @@ def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bo
 
 @dataclass(frozen=True)
 class Difference:
-    """A setting whose value the change replaces."""
+    """A setting that a decision changes, with its value before and after."""
 
     path: str
     before: Any
     after: Any
     origin: str
-    """The file that sets it now, or `default`."""
+    """File that sets the present value, or `default`."""
 
     def document(self) -> dict[str, Any]:
         return {"path": self.path, "before": self.before, "after": self.after, "from": self.origin}
 
 
 def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
-    """Changes that a layer makes, setting by setting, each with the file of the present value."""
+    """Settings that a layer changes, each with its values and the file of the present value."""
     found: list[Difference] = []
     pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
     for name, values in pools.items():
@@ -95,7 +97,7 @@ def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
 
 
 def layer(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """The changes of all pools in one layer; empty if there are none."""
+    """One settings layer with the changes of all decisions; empty if there are none."""
     pools: dict[str, Any] = {}
     for decision in decisions:
         pools.update(decision.layer.get("pools", {}))

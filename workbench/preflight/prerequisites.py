@@ -1,4 +1,5 @@
-"""Prerequisites of a first deployment to Azure: what somebody has to have, order or decide, and what is not needed.
+"""Prerequisites of a first deployment to Azure: things that somebody has to have, order or decide, and things that are
+not needed.
 
 They follow from the settings and the catalogue alone. `check` compares the same needs with Azure's answers.
 """
@@ -21,7 +22,7 @@ from workbench.preflight.judging import Which, needed_registrations
 from workbench.preflight.needs_foreign import foreign_rights, owners_parts, unlisted
 
 OWN = "SUBSCRIPTION"
-"""Placeholder for the id of the stack's subscription, which the settings do not have."""
+"""Placeholder for the id of the stack's subscription, which the settings do not contain."""
 _QUOTAS = "https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlade/~/myQuotas"
 
 
@@ -33,9 +34,9 @@ class Prerequisite:
     what: str
     why: str
     get: str | None = None
-    """Command or address that gets it, or shows it."""
+    """Command that obtains or shows it, or an address where it is described."""
     present: bool | None = None
-    """True or False where this machine shows it; None where it does not."""
+    """True or False if this machine shows whether it exists; None if the machine cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ class NotNeeded:
 def prerequisites(
     settings: Settings, pins: Mapping[str, str], which: Which | None = None, foreign: Sequence[ForeignScope] = ()
 ) -> list[Prerequisite]:
-    """Everything that a stack needs before `pulumi up`, in the order in which somebody obtains it.
+    """Everything that a stack needs before `pulumi up`, in the order in which a person obtains it.
 
     Args:
         pins: Versions of `pulumi` and `kubelogin` that the checkout pins.
-        which: Function that looks a program up on PATH; None to leave out whether programs are installed.
-        foreign: Needs of the declared resources in other subscriptions than the stack's own.
+        which: Function that looks a program up on PATH; None to leave the installed programs unchecked.
+        foreign: Needs of the declared resources in subscriptions other than the stack's own.
     """
     return [
         *_tools(settings, pins, which),
@@ -127,7 +128,9 @@ def _meaning(need: QuotaNeed) -> str:
 
 
 def _ordered(settings: Settings) -> Iterator[Prerequisite]:
-    """Prerequisites that depend on somebody else, by an order or a decision."""
+    """Prerequisites that need somebody else's decision or action, such as a DNS name, an Entra application
+    or a secret.
+    """
     access = settings.osmo.access
     if access.entra is not None:
         what = "an Entra application, and a group for each role of OSMO"

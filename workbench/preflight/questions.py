@@ -1,4 +1,5 @@
-"""Questions to Azure before a deployment, as one table: what each needs, and what it means that it has no answer.
+"""Table of the questions that are put to Azure before a deployment: the request, the right that it needs, and the
+consequence of a missing answer.
 
 Requests: azure-rest-api-specs. Rights: Azure docs, resource provider operations.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `hours` is how long its answer is kept; 0 where it is asked each time."""
+    """One question to Azure. `hours`: hours for which the answer is kept; 0 if Azure is asked each time."""
 
     topic: str
     """Topic of the question's findings."""
@@ -19,12 +20,12 @@ class Question:
     request: str
     right: str
     without: str
-    """Consequence of a missing right."""
+    """Consequence for the check if the caller lacks the right."""
     hours: int = 0
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The paths that it asks."""
+        """Pattern that matches the paths of the question's requests."""
         path = re.escape(self.request.partition(" ")[2])
         return re.compile("^" + re.sub(r"\\\{[a-z]+\\\}", r"[^/]+", path) + "$", re.IGNORECASE)
 
@@ -138,6 +139,6 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def hours(address: str) -> int:
-    """Hours for which the answer to a GET is kept; 0 where it is not."""
+    """Hours for which the answer to a GET is kept; 0 if it is not kept."""
     path = re.sub(r"^https://[^/]+", "", address).partition("?")[0]
     return next((each.hours for each in QUESTIONS if each.hours and each.pattern.match(path)), 0)

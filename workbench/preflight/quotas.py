@@ -1,4 +1,4 @@
-"""Comparison of the quotas of Microsoft.Compute, as Azure lists them, with what a stack needs. Pure functions."""
+"""Comparison of the quotas of Microsoft.Compute with a stack's needs. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _AZURE = "Azure"
 
 
 def by_azures_name(need: QuotaNeed, offers: Mapping[str, SizeOffer]) -> QuotaNeed:
-    """The need under the quota name that Azure uses for the family of these sizes, if the catalogue's name differs."""
+    """The need with the quota name that Azure's offers have for its sizes, which may differ from the
+    catalogue's name.
+    """
     named = {offers[size.lower()].family for size in need.sizes if size.lower() in offers} - {""}
     return replace(need, usage=named.pop()) if len(named) == 1 and need.usage not in (TOTAL, LOW_PRIORITY) else need
 
@@ -34,7 +36,7 @@ def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: It
 
 
 def _absent(region: str, need: QuotaNeed) -> Finding:
-    """Finding for a quota that Azure does not list, which means zero: Azure lists no quota for a family that the
+    """Finding for a quota that Azure does not list. It counts as zero: Azure lists no quota for a family that the
     subscription may not use.
     """
     problem = f"The subscription has no quota {need.usage} in {region}, which counts as 0; {need_text(need)}."
@@ -58,7 +60,7 @@ def _compared(need: QuotaNeed, usage: Usage) -> Finding:
 
 
 def need_text(need: QuotaNeed) -> str:
-    """The purpose of a needed quota, as text."""
+    """Text that says how many vCPU of which pools a quota is needed for."""
     kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
     pools = ", ".join(need.pools)
     return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"

@@ -1,4 +1,4 @@
-"""Azure's answers from its REST API: a GET for most questions, one for each page of a list, and a POST for others."""
+"""Client of Azure's REST API for the questions of the check. Most are answered by GET requests, some by a POST."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from workbench.preflight.answers import (
 
 ARM = "https://management.azure.com"
 Get = Callable[[str, Mapping[str, str]], Any]
-"""`get(path or full address, parameters)`; the answer's document. Raises `Unanswered`."""
+"""Function `get(path or full address, parameters)` that returns the answer's document. Raises `Unanswered`."""
 Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
-"""`exchange(method, path, parameters, body)`; status, document and headers. Raises `Unanswered`."""
+"""Function `exchange(method, path, parameters, body)` → status, document, headers. Raises `Unanswered`."""
 
 _COMPUTE = "providers/Microsoft.Compute"
 _VERSIONS = {
@@ -43,10 +43,10 @@ MOST_PAGES = 200
 
 
 class AzureRest:
-    """One subscription, read through a `Get`: an `Azure` of `workbench.preflight.answers`."""
+    """Answers about one subscription from Azure's REST API: an implementation of `answers.Azure`."""
 
     def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
-        """`exchange`: function for requests other than GET; without it such questions are not answered."""
+        """`exchange` sends requests other than GET. Without it, questions that need one raise `Unanswered`."""
         self._get, self._id, self._exchange = get, subscription, exchange
         self._subscription: Subscription | None = None
 
@@ -78,7 +78,7 @@ class AzureRest:
         }
 
     def type_offers(self) -> Mapping[str, TypeOffer]:
-        """Versions, regions and zones of each type, by its name in lower case."""
+        """Azure's offers by resource type in lower case: API versions, regions and zones."""
         return {
             f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}".lower(): TypeOffer(
                 _texts(kind.get("apiVersions")),
@@ -90,7 +90,7 @@ class AzureRest:
         }
 
     def counts(self, namespace: str, region: str) -> Mapping[str, tuple[int, int]]:
-        """Used and most of what a provider counts in a region, by name. Its newest version is asked."""
+        """Number in use and limit of each usage that a resource provider counts in a region, by name."""
         offer = self.type_offers().get(f"{namespace}/locations/usages".lower())
         version = max(offer.versions) if offer is not None and offer.versions else _VERSIONS.get(namespace)
         if version is None:
@@ -103,7 +103,7 @@ class AzureRest:
         }
 
     def restrictions(self, body: Mapping[str, Any]) -> Any:
-        """Azure's evaluation of its policies for a resource."""
+        """Azure Policy's answer to a checkPolicyRestrictions request about a resource."""
         path = self._path("providers/Microsoft.PolicyInsights/checkPolicyRestrictions")
         status, document = self._ask("POST", path, "Microsoft.PolicyInsights", body)
         if status != 200:
@@ -111,7 +111,8 @@ class AzureRest:
         return document
 
     def credentials(self, group: str) -> Mapping[str, Sequence[str]]:
-        """Subjects of the federated credentials of a group's identities, by the name of each; none without the group.
+        """Subjects of the federated credentials of each identity in a resource group, by the identity's name; empty if
+        the group does not exist.
 
         Raises Unanswered.
         """
@@ -186,7 +187,7 @@ class AzureRest:
     def _list(
         self, below: str, kind: str, parameters: Mapping[str, str] | None = None, root: str = ""
     ) -> Iterator[dict[str, Any]]:
-        """Every entry of a list, page by page. The list is below `root`, by default the subscription."""
+        """Entries of all pages of a list. `below`: its path below `root`, by default below the subscription."""
         address, asked = (
             f"{root}/{below}" if root else self._path(below),
             {"api-version": _VERSIONS.get(kind, ""), **(parameters or {})},
@@ -232,7 +233,7 @@ def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
 
 
 def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
-    """PostgreSQL features from one entry of the service's capabilities, whose values are `Enabled` and `Disabled`."""
+    """PostgreSQL features from one entry of the service's list of capabilities."""
 
     def said(key: str) -> bool | None:
         return {"enabled": True, "disabled": False}.get(_text(row, key).lower())
@@ -254,7 +255,7 @@ def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
 
 
 def _document(what: str, answer: Any) -> dict[str, Any]:
-    """An answer of ARM as a map. Raises Unanswered for any other value, which a proxy may have sent in ARM's place."""
+    """An answer of ARM as a map. Raises Unanswered for any other value, which a proxy may have sent instead of ARM."""
     if not isinstance(answer, dict):
         raise Unanswered(f"{what}: the answer is no object ({type(answer).__name__}), so it is not Azure's")
     return cast("dict[str, Any]", answer)
@@ -263,7 +264,7 @@ def _document(what: str, answer: Any) -> dict[str, Any]:
 def _rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The entries of a list.
 
-    Raises Unanswered if the answer has no `value`: it is not an empty list, but no list of ARM's.
+    Raises Unanswered if the answer has no list `value`: ARM sends one even if it is empty.
     """
     if not isinstance(document.get("value"), list):
         raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")

@@ -1,4 +1,4 @@
-"""Disruption budgets that prevent upgrades by AKS: those that follow from the settings, and those in a cluster."""
+"""Findings about PodDisruptionBudgets because of which AKS refuses upgrades: expected ones, and those in a cluster."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ FIX = "Change the budget, or set cluster.upgrades.forceUntil to a time soon afte
 
 
 def declared(settings: Settings) -> Iterator[Finding]:
-    """Findings about budgets that the software of a stack will create."""
+    """Findings about PodDisruptionBudgets that the stack's software will create, as far as the settings tell."""
     if problem := refused_upgrades(settings):
         yield Finding(Severity.WARNING, TOPIC, WORKER_BUDGET, problem, BUDGET_FIX, BUDGET.source)
 
 
 def present(found: Sequence[str], where: str) -> Iterator[Finding]:
-    """Findings for the cluster's disruption budgets because of which AKS refuses upgrades, from the texts of
-    `blocking`.
+    """Findings about a cluster's PodDisruptionBudgets because of which AKS refuses upgrades.
+
+    `found` has the texts of `blocking` about them; empty if no budget prevents an upgrade.
     """
     for each in found:
         problem = f"AKS refuses every upgrade of Kubernetes and of node images because of {each} (UnsatisfiablePDB)."

@@ -1,4 +1,4 @@
-"""Preconditions on an existing cluster: the objects that are read, and the consequence of each finding."""
+"""Preconditions of an installation in an existing cluster: reading of the cluster, and findings about it."""
 
 from __future__ import annotations
 

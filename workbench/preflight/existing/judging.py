@@ -1,4 +1,6 @@
-"""All preconditions of a stack on an existing cluster. Pure functions from settings and read objects to findings."""
+"""All findings about an existing cluster that a stack is to be installed in. Pure functions of settings and read
+objects.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ from workbench.preflight.existing.structure import judge_addresses, judge_availa
 
 @dataclass(frozen=True)
 class Wanted:
-    """Requirements of a stack on the cluster."""
+    """Settings of a stack, and the nodes that its pools select in the existing cluster."""
 
     settings: Settings
     selectors: Mapping[str, Mapping[str, str]]
-    """Labels of the nodes of each pool, by the pool's name."""
+    """Label selectors of the pools' nodes, by the pool's name."""
 
 
 def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Finding]:
-    """All findings about the cluster, each with its consequence."""
+    """All findings about the cluster. The text of each says what follows from it for the stack."""
     settings = wanted.settings
     findings = [unknown("rights", path, "No permission to read it: it was not checked.") for path in found.refused]
     if found.nodes is None:

@@ -1,4 +1,5 @@
-"""Comparison of a node class's machines with its server: GPUs, CPUs, network cards, and firmware.
+"""Comparison of the machines of a pool with the server model that its settings name: GPUs, CPUs, network cards,
+firmware.
 
 A missing label, or a resource that no node offers yet, proves nothing: the finding is then `unknown`.
 """
@@ -20,15 +21,15 @@ PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
 RDMA = "rdma/"
 EVIDENCE_LABEL, EVIDENCE_KEY = "physical-ai/evidence", "machine.json"
 FIRMWARE, VBIOS, NIC_DRIVER = "physical-ai/firmware-bundle", "physical-ai/vbios", "physical-ai/nic-driver"
-"""Annotations of a node by which its owner says what the API server does not know."""
+"""Annotations with which the cluster's owner tells what the API server does not know about a node."""
 INBOX = "inbox"
-"""Value of NIC_DRIVER: the kernel's own driver, not DOCA-OFED."""
+"""Value of the annotation NIC_DRIVER for the kernel's own driver, in place of DOCA-OFED."""
 
 
 def judge_machines(
     pool: str, server: Server, nodes: Sequence[Json], evidence: Sequence[Json] | None
 ) -> Iterator[Finding]:
-    """All findings about the machines of one node class."""
+    """All findings about the machines of one pool."""
     where = f"pools.{pool}"
     if not nodes:
         yield wrong("class", where, "Its selector matches no node: the class would have no GPU.", "kubectl get nodes")
@@ -79,7 +80,7 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
 
 
 def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings about the number of rails, by the nodes' shared RDMA resources; labels only show whether there are
+    """Findings about the number of rails. The nodes' RDMA resources show it; labels only show whether a node has
     network cards.
     """
     for node in nodes:
@@ -141,7 +142,9 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    """The numeric parts of a version: of hexadecimal numbers, such as a VBIOS version, or else of decimal ones."""
+    """The parts of a version as numbers. They are read as hexadecimal, as in a VBIOS version, or else as decimal
+    numbers.
+    """
     try:
         return tuple(int(part, 16) for part in text.split("."))
     except ValueError:
@@ -149,7 +152,7 @@ def _parts(text: str) -> tuple[int, ...]:
 
 
 def vbios_of(node: Json, evidence: Sequence[Json]) -> list[str]:
-    """VBIOS versions in the evidence about a node's machine, each once."""
+    """VBIOS versions that the evidence has about a node's machine, without duplicates."""
     found: set[str] = set()
     for record in evidence:
         if labels(record).get(EVIDENCE_LABEL) == name(node)[:63]:

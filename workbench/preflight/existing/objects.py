@@ -14,11 +14,11 @@ Json = Mapping[str, Any]
 CLUSTER = "the cluster"
 _NUMBERS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
-"""Largest number of digits: Python refuses texts of thousands of digits, and no version has any."""
+"""Largest number of digits of a version's part that are read, because Python refuses texts of thousands of digits."""
 
 
 def info(node: Json, key: str) -> str:
-    """A part of `status.nodeInfo`; empty if the kubelet has not reported it."""
+    """The field `key` of a node's `status.nodeInfo`; empty if the kubelet has not reported it."""
     return str(at(node, f"status.nodeInfo.{key}") or "")
 
 
@@ -46,7 +46,7 @@ def selects(selector: Mapping[str, str], item: Json) -> bool:
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """Names for a message: the first ones, and the number of the others.
+    """Text with the first `most` names in alphabetical order, and the number of the others.
 
     >>> listed(["a", "b", "c", "d"])
     'a, b, c and 1 more'
@@ -65,10 +65,10 @@ def unknown(rule: str, where: str, what: str, fix: str | None = None) -> Finding
 
 
 def wrong(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """Finding for something that keeps the platform from working on the cluster."""
+    """Finding with severity ERROR, for something that keeps the platform from working on the cluster."""
     return Finding(Severity.ERROR, rule, where, problem, fix, source)
 
 
 def doubtful(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """Finding for something that works, with a disadvantage."""
+    """Finding with severity WARNING, for something that works, but has a disadvantage."""
     return Finding(Severity.WARNING, rule, where, problem, fix, source)

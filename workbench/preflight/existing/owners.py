@@ -18,7 +18,7 @@ from workbench.preflight.existing.objects import Json, doubtful, listed, minor, 
 from workbench.preflight.existing.reading import Found
 
 DEVICE_PLUGINS = ("k8s-device-plugin", "nvidia-gpu-device-plugin", "gpu-operator-device-plugin")
-"""Parts of image names of NVIDIA's device plugin, as vendors publish it."""
+"""Parts of the image names under which vendors publish NVIDIA's device plugin."""
 RUNAI = "runai-scheduler"
 SCHEDULERS = {RUNAI: "Run:ai", "volcano-scheduler": "Volcano", "kai-scheduler-default": "KAI"}
 DRIVER_VERSION = "nvidia.com/cuda.driver-version.full"
@@ -26,7 +26,9 @@ DRIVER_APP = "nvidia-driver-daemonset"
 
 
 def judge_owners(found: Found, classes: Mapping[str, Sequence[Json]], pools: Mapping[str, Pool]) -> Iterator[Finding]:
-    """Findings about other device plugins, drivers and schedulers. `classes`: the nodes of each pool."""
+    """Findings about other device plugins, drivers and schedulers in the cluster. `classes` has the nodes
+    of each pool.
+    """
     nodes = {name(node): node for members in classes.values() for node in members}
     yield from _plugins(found, list(nodes.values()))
     for pool, members in classes.items():
@@ -95,7 +97,7 @@ def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _kai(where: str, deployment: Json) -> Iterator[Finding]:
-    """Finding about KAI's version, if its publisher has withdrawn it."""
+    """Finding about the KAI scheduler in a namespace: good, unless its publisher has withdrawn this version."""
     image = str(at(deployment, "spec.template.spec.containers", [{}])[0].get("image", ""))
     version = image.rpartition(":")[2]
     taken_back = retracted_charts().get((KAI_CHART, version))
@@ -107,7 +109,9 @@ def _kai(where: str, deployment: Json) -> Iterator[Finding]:
 
 
 def _runai(where: str, every: Sequence[Json], ours: Mapping[str, Json]) -> Iterator[Finding]:
-    """Findings about Run:ai beside KAI. Each must have its own nodes: two schedulers must never share a GPU."""
+    """Findings about Run:ai in a cluster that also gets KAI. Each must have its own nodes: two schedulers must never
+    share a GPU.
+    """
     workers = {name(node) for node in every if labels(node).get(WORKER_LABEL) == "true"}
     if not workers:
         problem = (

@@ -1,4 +1,6 @@
-"""Reader of an existing cluster, which uses only list requests. What does not exist or may not be read stays None."""
+"""Reader of an existing cluster, which sends only list requests. A list that does not exist, or that the caller may not
+read, is None.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from typing import Any
 
 Json = Mapping[str, Any]
 Read = Callable[[str], Sequence[Json] | None]
-"""The items of a list, by its API path; None where the cluster has no such kind, or does not let the caller read it."""
+"""Function that returns the items of a list by its API path; None if the cluster has no such list, or the caller may
+not read it.
+"""
 
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/kube-system/pods"
@@ -23,20 +27,20 @@ ADDRESS_POOLS = "/apis/metallb.io/v1beta1/ipaddresspools"
 
 @dataclass(frozen=True)
 class Found:
-    """A cluster's objects, as its API server lists them; None for a list that does not exist or may not be read."""
+    """Objects of a cluster, by list. A list is None if it does not exist, or the caller may not read it."""
 
     nodes: Sequence[Json] | None = None
     system_pods: Sequence[Json] | None = None
     services: Sequence[Json] | None = None
     evidence: Sequence[Json] | None = None
-    """ConfigMaps beside the GPU Operator, which hold what machines were."""
+    """ConfigMaps in the GPU Operator's namespace with records of the machines' GPUs and firmware."""
     daemon_sets: Sequence[Json] | None = None
     deployments: Sequence[Json] | None = None
     classes: Sequence[Json] | None = None
     snapshot_classes: Sequence[Json] | None = None
     address_pools: Sequence[Json] | None = None
     refused: tuple[str, ...] = field(default=())
-    """Paths that the caller may not read."""
+    """API paths of lists that the caller may not read."""
 
 
 _PATHS = {
@@ -51,11 +55,11 @@ _PATHS = {
     "address_pools": ADDRESS_POOLS,
 }
 _ALWAYS_THERE = ("nodes", "system_pods", "services", "daemon_sets", "deployments", "classes")
-"""Kinds of Kubernetes itself: without an answer, they were refused."""
+"""Lists that every Kubernetes cluster has: if one of them is None, the caller may not read it."""
 
 
 def read_cluster(read: Read) -> Found:
-    """Everything about the cluster that the judgement needs, from nine list requests. Changes nothing."""
+    """Everything about the cluster that the findings need, from nine list requests. Changes nothing."""
     lists: dict[str, Any] = {name: read(path) for name, path in _PATHS.items()}
     refused = tuple(_PATHS[name] for name in _ALWAYS_THERE if lists[name] is None)
     return Found(**lists, refused=refused)

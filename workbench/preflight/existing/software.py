@@ -15,7 +15,9 @@ from workbench.preflight.existing.objects import Json, doubtful, info, listed, m
 
 GATEWAY_PORT = "containerd docs, cri/config; CRI-O docs, crio.conf"
 CGROUPS_REQUIRED: tuple[int, int] = (1, 35)
-"""Minor from which a kubelet refuses to start on cgroups v1, unless it is configured to (Kubernetes docs, cgroups)."""
+"""Kubernetes version from which a kubelet refuses to start on cgroups v1, unless its configuration allows v1
+(Kubernetes docs, cgroups).
+"""
 
 
 def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date) -> Iterator[Finding]:
@@ -110,7 +112,9 @@ def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
 
 
 def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings about kernels that differ from the reference's, and about systems without driver images."""
+    """Findings about kernels with which the drivers were not tested, and about operating systems without
+    driver images.
+    """
     reference = on_premises()
     tested = {numbers(kernel) for kernel in reference.kernels}
     others: dict[str, list[str]] = {}
@@ -132,9 +136,9 @@ def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:
 
 
 def judge_cgroups(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings about cgroups.
+    """Findings about the nodes' cgroup version.
 
-    The API server does not know a node's cgroup version, but a recent kubelet only runs on v2.
+    The API server does not know a node's cgroup version, but a kubelet from Kubernetes 1.35 on only runs on v2.
     """
     older = [name(node) for node in nodes if not (found := minor(node)) or found < CGROUPS_REQUIRED]
     if not older:

@@ -26,8 +26,8 @@ HA_DOCS = "Kubernetes docs, ha-topology"
 
 
 def judge_availability(found: Found) -> Iterator[Finding]:
-    """Findings about the number of control planes and etcd members, and about the API server's address, which must
-    outlive a node.
+    """Findings about the number of control planes and etcd members, and about the API server's address, which must stay
+    reachable when a node fails.
     """
     wanted = on_premises().control_planes
     planes = [node for node in found.nodes or () if CONTROL_PLANE_LABEL in labels(node)]
@@ -64,9 +64,7 @@ def _lost(count: int) -> str:
 
 
 def judge_storage(found: Found, longhorn: Longhorn | None) -> Iterator[Finding]:
-    """Findings about storage: there must be exactly one default class, with snapshots, and the nodes that Longhorn's
-    replicas need.
-    """
+    """Findings about storage: one default StorageClass, snapshots, and enough nodes for Longhorn's replicas."""
     if longhorn is not None:
         yield from _longhorn_nodes(found.nodes or (), longhorn)
     if found.classes is None:
@@ -119,8 +117,8 @@ def _snapshots(found: Found, defaults: Sequence[Json], longhorn: Longhorn | None
 
 
 def judge_addresses(found: Found, metallb: MetalLb | None) -> Iterator[Finding]:
-    """Findings about addresses for Services of type LoadBalancer, and about MetalLB addresses that are
-    already in use.
+    """Findings about addresses for Services of type LoadBalancer, or, with MetalLB, about addresses of its pools that
+    are already in use.
     """
     if metallb is not None:
         yield from _taken(found, metallb)
