@@ -1,1 +1,1 @@
-"""The health of GPU nodes: checked before they get work, recorded, and restored."""
+"""Health of GPU nodes: acceptance before they get work, evidence about their faults, and repairs."""

@@ -1,4 +1,4 @@
-"""Requests to Azure Resource Manager that change something: the request, the answer, and the message of a refusal."""
+"""Requests to Azure Resource Manager that may change something, its answers, and errors with Azure's message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from physical_ai.nested import at
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer. `body`: decoded JSON, None if there is none; `headers`: with lower-case names."""
+    """One HTTP answer. `body` is decoded JSON, or None without a body; the names in `headers` are in lower case."""
 
     status: int
     body: Any = None
@@ -19,15 +19,15 @@ class Answer:
 
 
 Arm = Callable[[str, str, Mapping[str, str], Any], Answer]
-"""`arm(method, path or full address, parameters, body)`; any status is an answer.
+"""Function `arm(method, path or full address, parameters, body)` that returns the answer, whatever its HTTP status.
 
 Raises:
-    NoAnswer
+    NoAnswer: Azure does not answer.
 """
 
 
 class NoAnswer(Exception):
-    """Error if Azure gave no answer this time; a later request may get one."""
+    """Error if Azure did not answer a request. A later request may be answered."""
 
 
 class Refused(Exception):
@@ -47,19 +47,20 @@ class Request:
     """One request to Azure, with a description for messages."""
 
     what: str
-    """Description in words, as `delete machine X`, for the message of a refusal."""
+    """Description for the message of a refusal, such as `delete machine X`."""
     method: str
     path: str
     version: str
-    """API version."""
+    """API version of the request."""
     body: Any = None
 
 
 def sent(arm: Arm, request: Request) -> Answer:
-    """The answer to a request that Azure accepts.
+    """Sends a request to Azure, and returns the answer if Azure accepts it.
 
     Raises:
-        Refused, NoAnswer
+        Refused: Azure's answer has a status of 300 or more.
+        NoAnswer: Azure does not answer.
     """
     answer = arm(request.method, request.path, {"api-version": request.version}, request.body)
     if answer.status >= 300:

@@ -1,4 +1,4 @@
-"""Limit on the nodes of a pool that are out of work for repairs at the same time. Pure functions."""
+"""Limit on the number of a pool's nodes that take no work at the same time because of repairs. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], 
     Args:
         nodes: All nodes of the pool.
         out: Nodes that take no work for any reason: cordoned, not ready, tainted by a repair.
-        in_repair: Nodes with a repair that has not ended; a node that is gone counts until its successor works.
+        in_repair: Nodes whose repair has not ended. A node that is gone counts until its successor works.
     """
     others = sorted(set(in_repair) - {node})
     if others:

@@ -1,1 +1,1 @@
-"""Acceptance: checks that a node does what its size promises, before it gets work."""
+"""Acceptance: checks that a node performs as its VM size promises, before the node gets work."""

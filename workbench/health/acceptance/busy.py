@@ -1,4 +1,4 @@
-"""Devices that a node offers to a check, and the Pods that hold them."""
+"""GPUs and network adapters that a node offers to a check, and the Pods and claims that hold them."""
 
 from __future__ import annotations
 
@@ -42,15 +42,17 @@ def slurm_holds(node: str, pods: list[Json]) -> str:
 
 
 def offering(send: Send, node: Json, pool: Pool) -> Json:
-    """The node as the API server has it now; for a pool that uses claims, its claimable devices are added as a
-    resource.
+    """The node as the API server returns it now. For a pool that uses claims, its claimable devices are added to the
+    node's resources.
     """
     fresh: Json = send("GET", f"/api/v1/nodes/{name(node)}", {})
     return dict(with_devices([fresh], send("GET", SLICES, {})["items"])[0]) if pool.uses_claims else fresh
 
 
 def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
-    """Number of a node's devices that each claim (`namespace/name`) holds, under the name of the devices' driver."""
+    """Number of a node's devices that each ResourceClaim (`namespace/name`) holds, below the name of the devices'
+    driver.
+    """
     held = holders(send("GET", CLAIMS, {})["items"])
     there = devices(send("GET", SLICES, {})["items"])
     mine = [held[each.pool, each.name] for each in there if each.node == node and (each.pool, each.name) in held]
@@ -58,7 +60,7 @@ def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
 
 
 def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
-    """Amount of each resource that each Pod (`namespace/name`) holds."""
+    """Number of GPUs or adapters that each Pod (`namespace/name`) holds, by resource name."""
     found: dict[str, dict[str, int]] = {}
     for pod in pods:
         if at(pod, "status.phase") in FINAL:
@@ -70,8 +72,8 @@ def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
 
 
 def offered(node: Json) -> dict[str, int]:
-    """The GPUs and network adapters that a node offers now, by resource; devices for claims are under their driver, see
-    `offering`.
+    """Number of each kind of GPU and network adapter that a node offers now, by resource name. Claimable devices are
+    below their driver's name if the node is from `offering`.
     """
     given: dict[str, str] = at(node, "status.allocatable", {})
     kinds = ("nvidia.com/", DRIVER, f"{RESOURCE_PREFIX}/")

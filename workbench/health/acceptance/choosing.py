@@ -20,12 +20,14 @@ class NoNodes(Exception):
 def choose(
     nodes: Sequence[Json], pools: Sequence[str], *, pool: str | None = None, node: str | None = None, new: bool = False
 ) -> list[Target]:
-    """The selected nodes of the stack's GPU pools, by name.
+    """The selected nodes of the stack's GPU pools, sorted by name.
 
     Args:
         pools: Names of the stack's GPU pools.
-        new: True for only those that have not passed yet: with the taint, or without a result, such as nodes that
-            joined before the policy that sets the taint.
+        pool: Selects the nodes of this pool only.
+        node: Selects this node only.
+        new: True to select only nodes that have not passed: nodes with the taint, and nodes without a result, such as
+            those that joined before the policy that sets the taint.
 
     Raises:
         NoNodes: there is no such pool or node, or none of the selected nodes is Ready.

@@ -1,4 +1,4 @@
-"""Results of checks that ran without the command, from their finished Pods. Changes nothing."""
+"""Results of checks whose Pods somebody has started without `physai accept`. Changes nothing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from workbench.health.acceptance.running import Target, given
 
 
 def collect(send: Send, settings: Settings, targets: Sequence[Target]) -> list[NodeResult]:
-    """The newest result of each check on each node, from Pods that still exist; nodes without a result are left out.
+    """The newest result of each check on each node, from finished Pods that still exist; nodes without a result are
+    left out.
 
     The level of a result is the highest among its checks. Nothing is recorded, because this is not a complete run.
 
     Raises:
-        Unreachable, Unusable: as `send` does.
+        Unreachable, Unusable: the API server does not answer, or refuses the request.
     """
     found: list[Json] = send("GET", PODS, {"labelSelector": f"{CHECK_LABEL},!{LABEL}"})["items"]
     newest: dict[tuple[str, str], Json] = {}

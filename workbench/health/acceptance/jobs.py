@@ -1,4 +1,4 @@
-"""Execution of a check's Job in a cluster, and removal of the Job. Changes the cluster."""
+"""Execution of a check's Job in a cluster, and the Job's removal. Changes the cluster."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workbench.health.acceptance.judging import JobOutcome
 
 POLL_SECONDS = 2.0
 PLACE_SECONDS = 60.0
-"""Seconds for which the scheduler may refuse the Pod before its reason is reported."""
+"""Seconds for which a Pod may be unschedulable before the scheduler's reason is reported."""
 ABSENT_POLLS = 30
-"""Checks without a Pod after which the Job is assumed to be unable to create one."""
+"""Number of polls without a Pod after which the Job is assumed to be unable to create one."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 _JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -25,7 +25,7 @@ _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContain
 
 
 class Stopped(Exception):
-    """Error if the user has ended the run."""
+    """Error if the user ends the run."""
 
 
 def run_job(
@@ -35,15 +35,17 @@ def run_job(
     seen: Callable[[str], None],
     beside: Sequence[Mapping[str, Any]] = (),
 ) -> JobOutcome:
-    """Outcome of a check's Job; with several Pods, that of the first. The Job is deleted before this returns or raises.
+    """Outcome of a check's Job; if the Job has several Pods, that of the first. The Job is deleted before this returns
+    or raises.
 
     Args:
+        stop: Event that ends the run when it is set.
+        seen: Called with the state of the first Pod whenever it changes.
         beside: Objects that the Pods need; the Job owns them, so they are always deleted with it.
-        seen: Called with the state of the Pod whenever it changes.
 
     Raises:
         Stopped: `stop` was set.
-        Unreachable, Unusable: as `send` does.
+        Unreachable, Unusable: the API server does not answer, or refuses a request.
     """
     created: Json = send("POST", _JOBS, {}, job)
     try:
@@ -107,7 +109,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 
 
 def _failed(send: Send, pod: Json) -> str:
-    """Reason why a Pod that serves the first one has failed; empty while it runs, and after it has ended well."""
+    """Reason why a Pod other than the first has failed; empty while it runs, and if it has succeeded."""
     result = ended(send, pod)
     # Output of other ranks than the first one is not needed: the exit code is enough.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
@@ -117,7 +119,7 @@ def _failed(send: Send, pod: Json) -> str:
 
 
 def ended(send: Send, pod: Json) -> JobOutcome | None:
-    """The result of the check's Pod, or the reason why there will be none; None while the check runs."""
+    """Outcome of a check's Pod: its result, or the reason why there will be none; None while the check runs."""
     status = _status(pod)
     terminated = at(status, "state.terminated")
     if terminated is not None:
@@ -158,7 +160,7 @@ def _late(send: Send, job: str) -> str:
 
 
 def _refusal(send: Send, job: str) -> str:
-    """Reason why the Job could not create its Pod, or lost it; empty if none is known."""
+    """Reason why the Job could not create its Pod, or lost it, from the Job's events; empty if they have none."""
     events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
     mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
     return str(mine[-1].get("message", "")) if mine else ""

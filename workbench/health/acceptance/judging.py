@@ -1,4 +1,5 @@
-"""Judgement of a node by a check: the Job's output compared with the settings, the floors and the node's first run.
+"""Judgement of a node by a check: the Job's output is compared with the settings, the size's floors and the figures of
+the node's first run.
 
 Pure functions.
 """
@@ -28,11 +29,11 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Outcome of the Job of a check."""
+    """Outcome of a check's Job: the container's log and exit code, or the reason why there is none."""
 
     log: str
     exit_code: int | None
-    """Exit code of the container; None where it never ended."""
+    """Exit code of the container; None if the container did not end."""
     problem: str = ""
     """Reason why the container did not end on its own."""
 
@@ -43,18 +44,18 @@ class NodeBaseline:
 
     promise: Promise
     gpus: int
-    """GPUs of the VM size."""
+    """Number of GPUs that the VM size has."""
     allocatable: Mapping[str, int]
     """GPUs that the node offers now, by resource name."""
     floor: Floor | None
     baseline: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Figures of this check in the node's first passing run."""
+    """Figures that this check measured in the node's first passing run."""
 
 
 def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    """The result of a check that was started. Output that is not understood gives no verdict, never a pass.
+    """The result of a check that was started. Output that is not understood gives no verdict, and never a pass.
 
-    The result's message is one line without control characters, whatever the program printed.
+    The result's message is one line without control characters, whatever the program has printed.
     """
     result = _judged(check, ran, given)
     return replace(result, message=plain(result.message, LONGEST_SENTENCE))
@@ -72,7 +73,7 @@ def _judged(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
 
 
 def ended_well(result: CheckResult, ran: JobOutcome) -> CheckResult:
-    """The result, changed to no verdict if it is a pass and the program's exit code reports a failure."""
+    """The result, or no verdict in its place if it is a pass and the program's exit code reports a failure."""
     if result.verdict != "passed" or not ran.exit_code:
         return result
     return CheckResult(result.check, "no-verdict", f"{result.message}; but it ended with exit code {ran.exit_code}")

@@ -1,4 +1,6 @@
-"""Judgement of DCGM's diagnostic: no test failed, and every required test ran on every GPU. Pure functions."""
+"""Judgement of the output of `dcgmi diag`: no test may have failed, and each required test must have run on every GPU.
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from workbench.health.acceptance.record import CheckResult
 
 
 def judge_diag(name: str, log: str, exit_code: int | None, tests: Sequence[str], gpus: int) -> CheckResult:
-    """The result of a level of the diagnostic.
+    """The result of DCGM's diagnostic at one level.
 
     Args:
         tests: Hardware tests that the level includes, by their names in DCGM 4.
@@ -36,7 +38,7 @@ def judge_diag(name: str, log: str, exit_code: int | None, tests: Sequence[str],
 
 
 def _missing(diag: Diag, tests: Sequence[str], gpus: int) -> list[str]:
-    """The tests of the level that did not run on all GPUs, because they were left out or skipped."""
+    """Texts about the level's tests that did not run on all GPUs, because they were left out or skipped."""
     found: list[str] = []
     for test in tests:
         own = [each for each in diag.tests if spelled(each.name) == test]

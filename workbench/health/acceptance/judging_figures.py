@@ -1,6 +1,7 @@
-"""Judgement of bandwidths by the size's floor and the node's own first run. Pure functions.
+"""Judgement of measured bandwidths: each is compared with the floor of the VM size and with the node's own first run.
+Pure functions.
 
-A figure's name includes its setup, so that figures of different setups are never compared.
+The name of a figure includes its setup, so that figures of different setups are never compared.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 PART_OF_BASELINE = 0.9
-"""The least share of its first figure that a node must reach."""
+"""Least share of a figure of its first run that a node must reach."""
 _TO_DEVICE, _TO_HOST = "host_to_device_memcpy_ce", "device_to_host_memcpy_ce"
 _WORDS = {
     _TO_DEVICE: "host to GPU",
@@ -25,7 +26,7 @@ _WORDS = {
 
 
 def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """Judgement of a bandwidth test by the slowest GPU, or pair of GPUs, in each direction.
+    """The result of a bandwidth test, from the slowest GPU, or pair of GPUs, in each direction.
 
     Raises:
         Unrecognised: the log is not a complete output, or is about another number of GPUs.
@@ -41,7 +42,7 @@ def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baselin
 
 
 def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """Judgement of an all-reduce by its average bus bandwidth; no result may be wrong.
+    """The result of an all-reduce test, from its average bus bandwidth. It fails if any value was computed wrongly.
 
     Raises:
         Unrecognised: the log is not a complete output, or is about another number of GPUs.
@@ -66,9 +67,9 @@ def compared(
     baseline: Mapping[str, float],
     words: Mapping[str, str],
 ) -> CheckResult:
-    """The result of comparing measured figures, by name, with their floors and the baseline.
+    """The result of comparing measured figures with their floors and with the node's first run.
 
-    `words`: description of each figure.
+    Each map is by the figure's name. `words` has a description of each figure for the message.
     """
     slow: list[str] = []
     for figure, value in measured.items():

@@ -1,4 +1,4 @@
-"""Judgement of nodes with InfiniBand: an all-reduce over all their GPUs, compared with the figure of their size.
+"""Judgement of an all-reduce over all GPUs of several nodes with InfiniBand, by the published figure for their size.
 
 Pure functions.
 """
@@ -20,23 +20,23 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class MultiNodeSetup:
-    """The setup of a run over several nodes of one pool, for which a figure applies."""
+    """Setup of a run over several nodes of one pool, and the figures to compare its result with."""
 
     size: str
     nodes: int
     gpus: int
-    """GPUs of each node."""
+    """Number of GPUs in each node."""
     adapters: int
-    """Adapters of each node."""
+    """Number of InfiniBand adapters in each node."""
     figure: NcclFigure | None
-    """Published figure for this setup; None where no source has it."""
+    """Published figure for this setup; None if no source has one."""
     baseline: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 def judge_ranks(check: Check, ran: JobOutcome, given: MultiNodeSetup) -> CheckResult:
-    """The result of a run.
+    """The result of a run over several nodes.
 
-    NCCL's report on its network is checked first: a bandwidth over TCP says nothing about the adapters.
+    NCCL's report about its network is checked first, because a bandwidth over TCP says nothing about the adapters.
     """
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
@@ -69,8 +69,8 @@ def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) 
 
 
 def _reached(log: str) -> str:
-    """End of a message about an unused network: the bandwidth that the run reached, if it has a complete table, and the
-    probable cause.
+    """End of a message about an unused network: the bandwidth that was reached, if the log has a complete table, and
+    the probable cause.
     """
     cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:
@@ -80,7 +80,7 @@ def _reached(log: str) -> str:
 
 
 def _lacking(given: MultiNodeSetup, said: Transport) -> str:
-    """Problem that keeps the nodes from their figure, whatever bandwidth they reach; empty if there is none."""
+    """Problem that counts as a failure at any bandwidth, such as a missing adapter; empty if there is none."""
     fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
     if fewer:
         hosts = ", ".join(f"{count} on {host}" for host, count in sorted(fewer.items()))

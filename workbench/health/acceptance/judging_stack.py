@@ -1,4 +1,5 @@
-"""Judgement of driver, modules, MIG mode, licence, and the driver's view of each GPU's health, against the settings.
+"""Judgement of a node's driver: its version, kernel modules, MIG mode and licence against the settings, and the health
+that it reports for each GPU.
 
 Pure functions.
 """
@@ -15,16 +16,16 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 _NO_GPU = re.compile(rf"no devices (?:were )?found|unable to determine the device handle|{LOST.pattern}", re.IGNORECASE)
-"""Messages of nvidia-smi about a GPU that is given to the container and does not answer."""
+"""Messages of nvidia-smi about a GPU that the container was given and that does not answer."""
 
 
 def judge_stack(
     name: str, ended: tuple[str, int | None], promise: Promise, allocatable: Mapping[str, int], gpus: int = 0
 ) -> CheckResult:
-    """The result: `failed` if something is known to be wrong, no verdict if something is not known.
+    """The result of the driver check: `failed` if something is known to be wrong, no verdict if something is not known.
 
     Args:
-        ended: The log and the exit code.
+        ended: The log and the exit code of the container.
         gpus: Number of GPUs that the container was given; 0 if that is not known.
 
     Raises:
@@ -93,7 +94,9 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
-    """Differences of a GPU from the settings. An unknown mode is not a difference; `unknown` lists it."""
+    """Texts about settings that a GPU does not have. A mode that the driver does not report is listed by `unknown`
+    instead.
+    """
     wrong: list[str] = []
     if gpu.mig_known and (gpu.mig or "Disabled") != promise.mig:
         wrong.append(f"MIG mode is {gpu.mig or 'not available'}, and the pool's settings say {promise.mig}")
@@ -107,7 +110,7 @@ def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _note(gpu: SmiGpu) -> str:
-    """Note on a GPU that is not a fault but worth knowing; empty if there is none."""
+    """Text about something worth knowing that is no fault of a GPU; empty if there is none."""
     if spelled(gpu.recovery) == "drain p2p":
         return f"GPU {gpu.address} reaches no peer until it is reset ({gpu.recovery})"
     return "" if gpu.counts_errors else "no memory errors are counted (ECC is off, or not for this GPU)"

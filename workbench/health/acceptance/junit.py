@@ -1,4 +1,4 @@
-"""Results of acceptance as JUnit XML: a suite for each node, a case for each check."""
+"""Results of acceptance as JUnit XML: a test suite for each node, and a test case for each check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.health.acceptance.record import CheckResult, NodeResult
 def junit(results: Sequence[NodeResult]) -> str:
     """The results as a JUnit XML document.
 
-    A check without a verdict is an error, one that failed is a failure, as in JUnit.
+    A failed check is a JUnit failure; a check without a verdict is a JUnit error.
     """
     root = Element("testsuites", name="physai accept")
     for result in results:
@@ -47,5 +47,5 @@ def _case(suite: Element, result: NodeResult, each: CheckResult) -> None:
 
 
 def _printable(text: str) -> str:
-    """Text without characters that XML cannot contain: a tool may print any."""
+    """The text with a blank for each unprintable character, because XML allows no control characters."""
     return "".join(char if char.isprintable() else " " for char in text)

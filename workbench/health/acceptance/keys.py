@@ -1,4 +1,4 @@
-"""SSH key for the Pods of one run."""
+"""SSH key with which the Pods of one run over several nodes reach each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from physical_ai.planning.acceptance_ranks import Key
 
 
 def new_key() -> Key:
-    """A new key, which is stored only in the Secret of the run's Job."""
+    """A new key pair. It is stored only in the Secret that belongs to the run's Job."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 

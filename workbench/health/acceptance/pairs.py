@@ -1,5 +1,5 @@
-"""Checks over two nodes at once, after each node has passed its own checks: pairs, their Jobs, and verdicts on both
-nodes.
+"""Checks over pairs of nodes, after each node has passed its own checks: choice of the pairs, their Jobs, and the
+results for both nodes.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ Pair = tuple[int, int]
 
 
 def shared_checks(pool: Pool, level: AcceptanceLevel) -> list[Check]:
-    """The checks of a pool that involve several nodes."""
+    """The checks of a pool that run over several nodes at once."""
     return [each.check for each in pool_checks(pool, level) if each.check.nodes > 1 and not each.skipped]
 
 
 def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """The checks of a pool that involve one node, and all that are skipped."""
+    """The checks of a pool that run on one node, and all checks that are skipped."""
     return [each for each in pool_checks(pool, level) if each.check.nodes == 1 or each.skipped]
 
 
 def rounds(members: Sequence[int]) -> list[list[Pair]]:
-    """Pairs that run at the same time.
+    """Pairs of members in rounds; the pairs of a round run at the same time.
 
-    Each member is in one pair; with an odd number, one member is in two, one after the other.
+    Each member is in one pair. Of an odd number of members, the last one is paired with the first in a second round.
     """
     pairs = list(zip(members[::2], members[1::2], strict=False))
     odd = [[(members[-1], members[0])]] if len(members) % 2 and len(members) > 1 else []
@@ -63,11 +63,11 @@ class Pairs:
     stop: threading.Event
 
     def run(self, nodes: Sequence[Json], results: Sequence[NodeResult]) -> list[NodeResult]:
-        """The results with those of the checks over two nodes added. Nodes that have not passed their own checks get
-        none.
+        """The results with those of the checks over pairs added. A node that has not passed its own checks is in no
+        pair.
 
         Raises:
-            Stopped, Unreachable, Unusable: as `run_job` does.
+            Stopped, Unreachable, Unusable: as in `run_job`.
         """
         done = list(results)
         for pool_name in dict.fromkeys(each.pool for each in results):
@@ -148,8 +148,8 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """Result for a check over two nodes that did not run: a problem of the node itself is its verdict; one of the other
-    node gives no verdict.
+    """Result of a check over a pair that did not run, for one of its nodes. A problem of the node itself is its
+    verdict; a problem of the other node gives no verdict.
     """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]
@@ -160,7 +160,9 @@ def _not_run(
 
 
 def _added(result: NodeResult, each: CheckResult) -> NodeResult:
-    """The node's result with one more check; if the check is already there, the worse result counts."""
+    """The node's result with the result of one more check. If the check has a result already, the worse of the two
+    counts.
+    """
     earlier = next((one for one in result.checks if one.check == each.check), None)
     if earlier is not None and (earlier.verdict != "passed" or each.verdict == "passed"):
         return result

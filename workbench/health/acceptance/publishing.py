@@ -1,4 +1,4 @@
-"""Publication of a node's result: its ConfigMap, its condition, and the taint that keeps work away.
+"""Publication of a node's acceptance result: its ConfigMap, its condition, and the taint that keeps work away.
 
 Changes the cluster.
 """
@@ -24,12 +24,16 @@ from workbench.health.acceptance.record import (
 )
 
 ATTEMPTS = 5
-"""Number of attempts to change a Node, which its kubelet changes too."""
+"""Number of attempts to change a Node. An attempt fails if another client, such as the kubelet, changes the Node
+meanwhile.
+"""
 _MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 def previous(send: Send, node: Json) -> NodeResult | None:
-    """The node's last result; None if it has none, or if the result is of another machine that had the same name."""
+    """The node's last acceptance result; None if it has none, or if the result is of an earlier machine with the same
+    name.
+    """
     try:
         found = read(send("GET", f"{_MAPS}/{config_map_name(name(node))}", {}))
     except (Missing, Unreadable):
@@ -38,11 +42,11 @@ def previous(send: Send, node: Json) -> NodeResult | None:
 
 
 def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
-    """Writes the ConfigMap, then the condition, and last the taint, which decides about work.
+    """Writes the ConfigMap with a result, then the node's condition, and last the taint, which decides about work.
 
     Args:
-        keeps_out: True if nodes that have not passed carry the taint. If False, a taint that is there is still removed
-            when the node has passed.
+        keeps_out: True if nodes that have not passed carry the taint. If False, a present taint is still removed from a
+            node that has passed.
     """
     wanted = config_map(result)
     try:
@@ -57,7 +61,7 @@ def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
 
 
 def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | None]) -> None:
-    """Makes a change that is computed from the present Node; tries again if another client has changed the Node
+    """Sends a change that `change` computes from the present Node. Repeats this if another client has changed the Node
     meanwhile.
     """
     for attempt in range(ATTEMPTS):
@@ -76,7 +80,9 @@ def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | No
 
 
 def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
-    """All conditions of the node, with the result's: a merge patch replaces the whole list."""
+    """All conditions of the node, with that of the result replaced: a merge patch of the Node replaces the
+    whole list.
+    """
     wanted = condition(result)
     given: list[Json] = at(node, "status.conditions", [])
     for each in given:
@@ -86,7 +92,7 @@ def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
 
 
 def _taints(node: Mapping[str, Any], *, passed: bool, keeps_out: bool) -> Json | None:
-    """The taints after the result; None if they stay as they are. Every level includes `quick`."""
+    """Patch with the node's taints after the result; None if they stay as they are."""
     key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
     given: list[Json] = at(node, "spec.taints", [])
     others = [each for each in given if each["key"] != key]

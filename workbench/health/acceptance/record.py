@@ -1,7 +1,7 @@
-"""Records of acceptance: one ConfigMap for each node, and a condition of the node. The repair and its rules read them.
+"""Records of acceptance: one ConfigMap for each node, and a condition of the node. Commands about nodes and repairs read them.
 
-The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, so that it outlives
-the node. The node's condition says whether the last run passed; it is deleted with the Node object.
+The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, and outlives the
+node. The node's condition tells whether the last run passed; it is deleted with the Node object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, AcceptanceLevel
 from physical_ai.planning.acceptance import NAMESPACE
 
 Verdict = Literal["passed", "failed", "no-verdict", "skipped"]
-"""no-verdict: the check ended without an answer that is understood, which never counts as passed."""
+"""Verdict of a check. `no-verdict`: its output was not understood, or it did not run; this never counts as passed."""
 
 LABEL = "physical-ai/acceptance"
 """Label of the ConfigMaps, Jobs and Pods of acceptance; its value is the node's name, or its first 63 characters."""
@@ -124,7 +124,7 @@ def read(config_map_object: Mapping[str, Any]) -> NodeResult:
 
 
 def condition(result: NodeResult) -> dict[str, str]:
-    """The node's condition that follows from a result."""
+    """The node's condition that tells a result."""
     when = result.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": ACCEPTED_CONDITION,

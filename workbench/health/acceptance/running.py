@@ -1,5 +1,5 @@
-"""Acceptance of nodes: the checks of each node one after the other, several nodes at a time, with removal of what they
-create.
+"""Acceptance of nodes: several nodes at a time, the checks of each one after the other. What a check creates is
+removed.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class Acceptance:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self, targets: Sequence[Target]) -> list[NodeResult]:
-        """The results in the order of the targets.
+        """Runs the checks on all targets. Returns the results in the order of the targets.
 
-        Each result is published when its node is done, or with others if a check involves several nodes.
+        A result is published when its node is done; if the pool has checks over several nodes, when all nodes are done.
 
         Raises:
             Stopped: `stop` was set.
-            Unreachable, Unusable: as `send` does.
+            Unreachable, Unusable: the API server does not answer, or refuses a request.
         """
         with ThreadPoolExecutor(NODES_AT_ONCE) as workers:
             runs = [workers.submit(self._node, target) for target in targets]
@@ -127,7 +127,7 @@ class Acceptance:
 
 
 def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> NodeBaseline:
-    """Values that a check's results on the node are compared with."""
+    """Values that a check's output on a node is compared with."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
     return NodeBaseline(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

@@ -1,1 +1,1 @@
-"""Evidence about a GPU machine: recorded since it joined, observed now, and combined for a report."""
+"""Evidence about a GPU machine: records since it joined, present observations, and a report that combines them."""

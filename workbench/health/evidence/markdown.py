@@ -1,4 +1,4 @@
-"""Evidence about a machine, as Markdown for a support request and as JSON."""
+"""Evidence about a machine as text: Markdown for a support request, and JSON."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def document(evidence: NodeEvidence) -> dict[str, Any]:
 
 
 def markdown(evidence: NodeEvidence) -> str:
-    """All the evidence as Markdown for people, the verdict first."""
+    """All the evidence as Markdown for people. It begins with the verdict."""
     return "\n".join(_lines(evidence)).strip() + "\n"
 
 

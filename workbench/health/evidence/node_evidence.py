@@ -1,6 +1,7 @@
 """Evidence about one GPU machine, combined from all sources. Pure functions.
 
-It contains no secrets, and only the names of workloads: what users' programs print or hold is not read.
+It contains no secrets, and nothing about workloads but their names: the output and data of users' programs are not
+read.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Advice = Literal["reboot", "replace", "none"]
 
 @dataclass(frozen=True)
 class NodeEvidence:
-    """Evidence about one machine. `node` is None if it has left the cluster."""
+    """Evidence about one machine. `node` is None if the node has left the cluster."""
 
     name: str
     machine: Machine | None
@@ -40,18 +41,18 @@ class NodeEvidence:
     """Conditions that indicate a problem."""
     events: Sequence[Json]
     work: Sequence[tuple[str, str, str]]
-    """Namespace, name and workflow of Pods with GPUs on it."""
+    """Namespace, name and OSMO workflow of the Pods on the node that use GPUs."""
     repairs: Sequence[Record]
     now: str
     gate: ClosedGate | None = None
-    """The first closed gate of the node."""
+    """First closed gate of the node; None if none is closed, or gates were not read."""
     operands: Sequence[tuple[str, str, str]] = ()
-    """Pods of the GPU stack that fail on it: DaemonSet, name, last words."""
+    """Failing Pods of the GPU stack on the node: DaemonSet, name of the Pod, and its last message."""
     stack: str = "STACK"
     existing: bool = False
-    """True for an existing cluster."""
+    """True if the stack is installed in an existing cluster."""
     unread: Sequence[str] = ()
-    """Evidence that could not be read, or was not asked for, and how to get it."""
+    """Texts about evidence that could not be read or was not asked for, and how to get it."""
 
     @cached_property
     def findings(self) -> tuple[NodeFinding, ...]:
@@ -73,7 +74,7 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """True if a repair has recently restarted this machine, rather than one that had its name before."""
+        """True if a repair has recently restarted this machine, and not an earlier machine of the same name."""
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
         lately = counts_still(repair.removed or repair.started, self.now)
         return repair.has_ended and repair.action == "reboot" and is_own and lately
@@ -94,7 +95,7 @@ class NodeEvidence:
 
     @property
     def known_xids(self) -> list[Xid]:
-        """The observed Xids that the catalogue knows, those about the machine first."""
+        """The observed Xids that the catalogue knows. Xids that indicate a fault of the machine come first."""
         found = {each.code: xids()[each.code] for each in self.seen if each.code in xids()}
         return sorted(found.values(), key=lambda each: (each.xid_class != "node", each.code))
 
@@ -113,7 +114,9 @@ class NodeEvidence:
 
     @property
     def advice(self) -> Advice:
-        """The advised repair of the machine; after a restart that did not help, it is another machine."""
+        """The repair that the findings advise, or `none`. If a restart has not helped, it is a replacement of the
+        machine.
+        """
         return advice_of(self.findings) or "none"
 
 

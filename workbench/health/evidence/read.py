@@ -1,4 +1,4 @@
-"""Reader of a cluster's evidence about one GPU machine. It writes nothing."""
+"""Reading of a cluster's evidence about one GPU machine. Writes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 
 class UnknownNode(Exception):
-    """Error if neither a node nor a record of a machine has the name. `known`: names that exist."""
+    """Error if neither a node nor a record of a machine has the requested name. `known`: names that exist."""
 
     def __init__(self, wanted: str, known: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -32,7 +32,7 @@ class UnknownNode(Exception):
 
 
 def machines(get: Get) -> list[record.Machine]:
-    """The records of all machines, including machines that are gone. Raises the errors of `get`."""
+    """The records of all machines, including machines that are gone. Raises the errors of the client `get`."""
     path = f"/api/v1/namespaces/{record.NAMESPACE}/configmaps"
     return [record.read(each) for each in _items(get, path, {"labelSelector": record.LABEL})]
 
@@ -49,21 +49,21 @@ def read_node_evidence(
     unread: Sequence[str] = (),
     since: datetime | None = None,
 ) -> NodeEvidence:
-    """Evidence about a node, even one that has left the cluster; takes at most seven requests.
+    """Evidence about a node, even one that has left the cluster; sends at most seven requests.
 
-    The login must be able to read the node; the evidence lists what else it may not read.
+    The login must be allowed to read the node. Other evidence that it may not read is listed in the result.
 
     Args:
         alerts: Alerts of a Prometheus about this node.
         metrics: Xids that a Prometheus has seen.
         gates: Closed gates of the cluster.
         existing: True if the stack did not create the cluster.
-        unread: What Prometheus was not asked for, or did not answer.
+        unread: Texts about evidence that Prometheus was not asked for, or did not answer.
         since: Time before which events are left out, because they are about the machine before its repair.
 
     Raises:
         UnknownNode: there is neither such a node nor a record of it.
-        Unreachable, Unusable: as `get` does.
+        Unreachable, Unusable: the API server does not answer, or refuses the node.
     """
     refused: list[str] = []
 

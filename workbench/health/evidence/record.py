@@ -1,4 +1,6 @@
-"""The records that agents/gpu_evidence writes: one ConfigMap for each machine, which outlives the machine's node."""
+"""Records that the agent agents/gpu_evidence writes: a ConfigMap for each machine, which outlives the
+machine's node.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ MACHINE, GPUS, STARTS = "machine.json", "gpus.json", "starts.json"
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine's record. Its documents are as the agent writes them; a document that was not written is empty."""
+    """The record of one machine. Its three documents are as the agent writes them; one that was not written
+    is empty.
+    """
 
     name: str
     """Name of the ConfigMap."""
     node: str
     seen: str
-    """Time of the last record, in UTC."""
+    """Time at which the record was last written, in UTC."""
     facts: Mapping[str, Any]
     gpus: Mapping[str, Any]
     starts: Sequence[Mapping[str, Any]]
@@ -37,7 +41,8 @@ class Machine:
         return str(self.facts.get("vmUniqueId", ""))
 
     def cards(self) -> list[dict[str, Any]]:
-        """All GPUs that were ever seen: the driver's facts on each, with the serial number from nvidia-smi.
+        """All GPUs of the machine that were ever seen: the driver's facts about each, and the serial number from
+        nvidia-smi.
 
         `lastSeen` is the last time that the driver or nvidia-smi reported the GPU.
         """
@@ -48,7 +53,7 @@ class Machine:
 
 
 def read(config_map: Mapping[str, Any]) -> Machine:
-    """The record in a ConfigMap. A document that is not JSON counts as not written."""
+    """The record in a ConfigMap. A document that is not JSON is left empty."""
     data: Mapping[str, str] = at(config_map, "data", {})
 
     def document(key: str) -> dict[str, Any]:
@@ -67,6 +72,6 @@ def read(config_map: Mapping[str, Any]) -> Machine:
 
 
 def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
-    """The newest record of a node's machine; with `vm`, the record of that machine if there is one."""
+    """The newest record with a node's name. If `vm` is given, a record of the machine with that VM id comes first."""
     mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
     return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

@@ -1,4 +1,4 @@
-"""The report to Azure about a machine: its content, and sending it."""
+"""Report to Azure about a faulty machine: its content, and sending it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class NotReportable(Exception):
 
 
 def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
-    """The report: the machine, its physical host, and which GPU has which fault, without anything about workloads.
+    """Content of the report: the machine, its physical host, and which GPU has which fault. It has nothing about
+    workloads.
 
     Args:
-        general: True for a subscription that Guest Health Reporting has not admitted.
+        general: True for a subscription that is not admitted to Guest Health Reporting.
 
     Raises:
         NotReportable: something that Azure requires is missing.
@@ -53,15 +54,18 @@ def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
 
 
 def name_of(evidence: NodeEvidence, purpose: str) -> str:
-    """A name for the report, the same for each report with the same purpose: Azure accepts each name once."""
+    """Name of the report. It is the same for each report with the same purpose, because Azure accepts each
+    name once.
+    """
     return _NAME.sub("-", f"physai-{evidence.name}-{purpose}")[:90].strip("-")
 
 
 def send(arm: Arm, subscription: str, report: str, document: Mapping[str, Any]) -> bool:
-    """Sends a report unless Azure has it; returns True if it was sent now.
+    """Sends a report unless Azure already has it. Returns True if it was sent now.
 
     Raises:
-        Refused, NoAnswer
+        Refused: Azure does not accept a request.
+        NoAnswer: Azure does not answer.
     """
     path = f"/subscriptions/{subscription}/providers/Microsoft.Impact/workloadImpacts/{report}"
     version = impact().api_version
@@ -100,7 +104,7 @@ def _description(evidence: NodeEvidence) -> str:
 
 
 def _card(evidence: NodeEvidence) -> dict[str, str]:
-    """The GPU that the report is about: the one that an Xid names, or the only one."""
+    """Fields of the report about its GPU: the one that an Xid names, or the only one. Empty if neither is known."""
     cards = evidence.machine.cards() if evidence.machine else []
     named = {each.gpu for each in evidence.seen if each.gpu}
     found = [each for each in cards if each.get("uuid") in named or str(each.get("index")) in named]

@@ -1,4 +1,4 @@
-"""Remaining evidence against a node that has passed acceptance: the same causes as in all other commands.
+"""Evidence that still stands against a node after it has passed acceptance. It gives the same causes as other commands.
 
 Pure functions.
 """
@@ -13,8 +13,9 @@ from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.replacement.world import Standing
 
 SETTLED = timedelta(minutes=2)
-"""Time from the first GPU that a node offers until an alert about it is at least pending: a collection and a scrape,
-30 seconds each, and an evaluation of the rules, a minute."""
+"""Time from a node's first offer of GPUs until an alert about it would be at least pending: a collection and a scrape
+of 30 seconds each, and an evaluation of the rules of a minute.
+"""
 
 
 def standing_of(
@@ -23,13 +24,13 @@ def standing_of(
     reported: Mapping[str, float] | None,
     settled: timedelta = SETTLED,
 ) -> Standing:
-    """Present evidence against a node.
+    """Evidence against a node that is present now.
 
     Args:
-        evidence: Evidence with pending as well as firing alerts, and without signs from before the repair.
-        offered: Time since when the node has offered its GPUs.
-        reported: Time at which a Prometheus last had metrics of each node, in seconds since 1970; None if none was
-            read.
+        evidence: Evidence with pending and firing alerts, and without signs from before the repair.
+        offered: Time since which the node has offered its GPUs.
+        reported: Time at which a Prometheus last had metrics of each node, in seconds since 1970; None if no Prometheus
+            was read.
         settled: Time for which the node must have offered its GPUs without new signs.
     """
     causes = [f"{each.cause}: {each.reason}" for each in evidence.findings if _stands(each)]

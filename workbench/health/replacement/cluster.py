@@ -1,7 +1,7 @@
 """Reads and changes that a repair makes in a cluster. Every change can be repeated.
 
-A change that depends on an object that was read is sent with that object's version, so that the API server refuses the
-change if somebody else has changed the object since.
+A change that depends on an object that was read is sent with the object's version. The API server refuses the change if
+somebody has changed the object since then.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 class Blocked(Exception):
-    """Error for a Pod that may not be evicted now because a disruption budget forbids it."""
+    """Error for a Pod whose eviction a PodDisruptionBudget forbids at present."""
 
 
 class Changed(Exception):
@@ -39,12 +39,12 @@ class Changed(Exception):
 
 
 class RepairCluster:
-    """The cluster of a repair. Each method raises Unreachable or Unusable, as `Send` does."""
+    """Client for the cluster of a repair. Each method raises Unreachable or Unusable, as `Send` does."""
 
     def __init__(self, send: Send) -> None:
         self.send = send
         self._versions: dict[str, str] = {}
-        """Versions of the records as this process has read or written them last."""
+        """Resource version of each record that this process has read or written last, by the record's name."""
 
     # Nodes
 
@@ -58,18 +58,18 @@ class RepairCluster:
         return self._items("/api/v1/nodes", {"labelSelector": f"{SHORT_POOL_LABEL}={pool}"})
 
     def cordon(self, node: Json, record: str) -> None:
-        """Cordons a node in the version that was read, and marks it with the repair's record.
+        """Cordons a node, and writes the name of the repair's record into an annotation of the node.
 
         Raises:
-            Changed: somebody else has changed the node.
+            Changed: somebody has changed the node since it was read.
         """
         self._patch_node(node, {"metadata": {"annotations": {ANNOTATION: record}}, "spec": {"unschedulable": True}})
 
     def uncordon(self, node: Json, *, keep_cordoned: bool = False) -> None:
-        """Removes the repair's mark from a node in the version that was read; uncordons it unless `keep_cordoned`.
+        """Removes the repair's annotation from a node, and uncordons the node unless `keep_cordoned`.
 
         Raises:
-            Changed: somebody else has changed the node.
+            Changed: somebody has changed the node since it was read.
         """
         body: Json = {"metadata": {"annotations": {ANNOTATION: None}}}
         self._patch_node(node, body if keep_cordoned else {**body, "spec": {"unschedulable": None}})
@@ -110,24 +110,24 @@ class RepairCluster:
         return [self._remembered(each) for each in found]
 
     def record(self, wanted: str) -> Record | None:
-        """The present record in the cluster; None if there is none."""
+        """The record with the name `wanted` as the cluster has it now; None if there is none."""
         try:
             return self._remembered(self.send("GET", f"{MAPS}/{wanted}", {}))
         except Missing:
             return None
 
     def begin(self, record: Record) -> Record:
-        """Writes and returns a new record; if another process was faster, returns that process's record."""
+        """Writes and returns a new record. If another process has written it first, returns that process's record."""
         try:
             return self._remembered(conflicting(lambda: self.send("POST", MAPS, {}, config_map(record))))
         except Changed:
             return self._remembered(self.send("GET", f"{MAPS}/{record.name}", {}))
 
     def save(self, record: Record) -> None:
-        """Writes a record over the version that this process knows.
+        """Writes a record, unless the cluster has another version than this process has last read or written.
 
         Raises:
-            Changed: another process has written it meanwhile.
+            Changed: another process has written the record meanwhile.
         """
         text = json.dumps(document(record), indent=2, sort_keys=True)
         try:
@@ -138,7 +138,7 @@ class RepairCluster:
                 raise
 
     def save_evidence(self, record: Record, evidence: Mapping[str, Any]) -> None:
-        """Stores evidence together with the record. Raises Changed, as `save` does."""
+        """Stores evidence in the record's ConfigMap. Raises Changed, as `save` does."""
         self._save(record, {EVIDENCE_KEY: json.dumps(evidence, indent=2, sort_keys=True)})
 
     def _save(self, record: Record, data: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ class RepairCluster:
         self._remembered(conflicting(lambda: self.send("PATCH", f"{MAPS}/{record.name}", {}, body)))
 
     def evidence(self, record: Record) -> Json:
-        """Evidence about the node from the beginning of its repair; empty if none was stored."""
+        """Evidence about the node that was stored at the beginning of its repair; empty if none was stored."""
         found = self.send("GET", f"{MAPS}/{record.name}", {})
         known = parsed(at(found, "data", {}).get(EVIDENCE_KEY))
         return dict(known) if is_mapping(known) else {}
@@ -162,10 +162,10 @@ class RepairCluster:
 
 
 def conflicting(request: Any) -> Any:
-    """The answer to a request that the API server refuses if the object has changed, or exists already.
+    """Runs `request`, and returns its answer.
 
     Raises:
-        Changed: the API server refused for that reason.
+        Changed: the API server refused the request because the object has changed, or exists already.
     """
     try:
         return request()

@@ -1,8 +1,8 @@
-"""Pods that leave a node before its repair, and Pods that the repair waits for. Pure functions.
+"""Choice of the Pods that a repair evicts from its node, and of the Pods whose end it waits for. Pure functions.
 
-This is more careful than `kubectl drain`: a Job's Pod, or a Pod without a controller, is never evicted, since nothing
+This is more careful than `kubectl drain`. A Job's Pod, or a Pod without a controller, is never evicted, since nothing
 would continue its work elsewhere; the repair waits for its end. Pods that Kubernetes starts elsewhere are evicted, as
-disruption budgets allow. A node of Slurm's is drained by Slurm because of the cordon: the repair waits for its jobs,
+disruption budgets allow. A node of Slurm is drained by Slurm because of the cordon: the repair waits for Slurm's jobs,
 not for its daemon.
 """
 
@@ -18,7 +18,7 @@ from physical_ai.readiness.slurmd import is_slurmd, slurm_node
 
 MIRROR = "kubernetes.io/config.mirror"
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-"""Annotation: the owner says that the Pod may be evicted, local data included."""
+"""Annotation with which a Pod's owner allows its eviction, including the loss of local data."""
 MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """Controllers that start a Pod again on another node."""
 
@@ -28,12 +28,13 @@ class Load:
     """Pods on a node, by how a drain treats them."""
 
     evicted: tuple[tuple[str, str], ...] = ()
-    """Namespace and name of Pods to evict."""
+    """Namespace and name of the Pods to evict."""
     awaited: tuple[tuple[str, str, str], ...] = ()
-    """Namespace, name and reason of Pods whose end is awaited."""
+    """Namespace and name of the Pods whose end the repair waits for, each with the reason."""
     released: tuple[tuple[str, str], ...] = ()
-    """Daemons of Slurm's whose node is drained and has no jobs. They are evicted, and not waited for: the operator may
-    start them again on a cordoned node, where they do nothing."""
+    """Namespace and name of the Pods of Slurm's daemons that Slurm has drained. They are evicted, but not waited for:
+    Slurm's operator may start them again on a cordoned node, where they do nothing.
+    """
 
     @property
     def is_gone(self) -> bool:
@@ -41,7 +42,7 @@ class Load:
 
 
 def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
-    """The Pods of a node by treatment, without those of DaemonSets, static Pods, and Pods that have ended."""
+    """The Pods of a node by treatment. Pods of DaemonSets, static Pods and Pods that have ended are left out."""
     evicted: list[tuple[str, str]] = []
     awaited: list[tuple[str, str, str]] = []
     released: list[tuple[str, str]] = []
@@ -62,7 +63,9 @@ def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
 
 
 def _of_slurm(pod: Mapping[str, Any]) -> str:
-    """Reason why a Slurm daemon's Pod does not leave yet; empty once Slurm has drained its node and no jobs run."""
+    """Reason why the Pod of a Slurm daemon is not evicted yet; empty if Slurm has drained its node and no jobs run on
+    it.
+    """
     found = slurm_node(pod)
     if found.is_busy:
         return f"jobs of Slurm run on its node {found.host}"
@@ -76,7 +79,7 @@ def _controller(pod: Mapping[str, Any]) -> str:
 
 
 def _kept(pod: Mapping[str, Any], owner: str) -> str:
-    """Reason why a Pod is not evicted; empty if it is."""
+    """Reason why a Pod is not evicted; empty if the Pod is evicted."""
     if at(pod, "metadata.deletionTimestamp"):
         return "is ending"
     workflow = labels(pod).get(WORKFLOW_LABEL)

@@ -1,4 +1,6 @@
-"""Steps of a repair about the machine: removing it, restoring its pool, and waiting for the node that follows."""
+"""Steps of a repair that concern the machine: removing it, restoring the pool's size, and waiting for the node that
+follows.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ def is_by_hand(record: Record) -> bool:
 
 
 def remove(record: Record, world: World) -> Record | str:
-    """Deletes or restarts the machine, or waits until a person has done so; returns the next record, or what it waits
-    for.
+    """Deletes or restarts the machine, or waits until a person has done so. Returns the next record, or a text about
+    what the step waits for.
     """
     if is_by_hand(record):
         return _by_hand(record, world)
@@ -76,10 +78,10 @@ def _delete(record: Record, world: World) -> Record | str:
 
 
 def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> Record:
-    """The record with the state of the pool before its machine is removed.
+    """The record with the pool's nodes before the machine is removed.
 
     A machine that has left by itself, such as an evicted Spot VM, is no longer in the pool's count, and its successor
-    may already be there; then the state is that from the beginning of the repair.
+    may already be there. Then the record keeps the nodes from the beginning of the repair.
     """
     if node is None:
         return record.at(RepairStep.REMOVE, removed=world.now(), nodes_before=max(count, len(record.uids_before)))
@@ -88,7 +90,7 @@ def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> R
 
 
 def _check_empty(record: Record, world: World) -> None:
-    """Raises Stopped unless the node is empty at this moment, because Azure does not drain it."""
+    """Raises Stopped if work runs on the node now. Azure would not drain it."""
     load = load_of(world.cluster.pods(record.node))
     if not load.is_gone:
         there = ", ".join(f"{each[0]}/{each[1]}" for each in (*load.evicted, *load.awaited))
@@ -96,8 +98,8 @@ def _check_empty(record: Record, world: World) -> None:
 
 
 def restore(record: Record, world: World) -> Record | str:
-    """Brings a pool back to its number of nodes after a machine was deleted; returns the next record, or what it waits
-    for.
+    """Brings a pool back to its number of nodes after a machine was deleted. Returns the next record, or a text about
+    what the step waits for.
     """
     if record.action == "reboot" or is_by_hand(record):
         return record.at(RepairStep.AWAIT)
@@ -111,8 +113,8 @@ def restore(record: Record, world: World) -> Record | str:
 
 
 def await_node(record: Record, world: World) -> Record | str:
-    """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs; returns the next record,
-    or what it waits for.
+    """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs. Returns the next record,
+    or a text about what the step waits for.
     """
     if record.action == "reboot" and same(record, world) is None:
         ended = f"{record.node} left the cluster during its restart; nothing is left to accept"
@@ -146,7 +148,7 @@ def _no_successor(record: Record, world: World) -> Record | str:
 
 
 def unready(record: Record, world: World, node: Json) -> str:
-    """Conditions that the node still lacks before it can take work; empty if it has them all."""
+    """Text about what the node lacks before it can take work: readiness, or GPUs; empty if it lacks nothing."""
     if not is_ready(node):
         return f"{name(node)} to become Ready"
     offered = allocatable(node)
@@ -156,8 +158,8 @@ def unready(record: Record, world: World, node: Json) -> str:
 
 
 def _successor(record: Record, world: World) -> Json | None:
-    """The node that follows the repaired one: the same node after its restart, or a new one of the pool; None while
-    there is none.
+    """The node that follows the repaired one: the same node after its restart, or a new node of the pool; None if there
+    is none yet.
     """
     node = same(record, world)
     if record.action == "reboot" or is_by_hand(record):

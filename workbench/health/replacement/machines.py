@@ -1,4 +1,4 @@
-"""The machines of an AKS node pool through Azure's API: deleting and restarting one, and the pool's count."""
+"""Client of Azure's API for the machines of an AKS node pool: deletes and restarts machines, and resizes the pool."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from physical_ai.nested import at
 from workbench.health.arm import Arm, NoAnswer, Refused, Request, sent
 
 AKS_VERSION = "2025-09-01"
-"""API version of Microsoft.ContainerService, the one that the program's own pools use."""
+"""API version of Microsoft.ContainerService. It is the one that the program declares pools with."""
 COMPUTE_VERSION = "2024-07-01"
 BUSY = ("OperationNotAllowed", "Conflict")
-"""Codes while another operation works on the pool, its cluster or the machine."""
+"""Azure's error codes while another operation works on the pool, its cluster or the machine."""
 FINAL = ("Succeeded", "Failed", "Canceled")
 _MACHINE = re.compile(
     r"azure://(/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/virtualMachineScaleSets/[^/]+"
@@ -25,14 +25,14 @@ _MACHINE = re.compile(
 
 @dataclass(frozen=True)
 class PoolState:
-    """A pool as Azure sees it."""
+    """State of a node pool in Azure."""
 
     count: int
     autoscaled: bool
     least: int
-    """Nodes that an autoscaled pool always has; 0 for another one."""
+    """Least number of nodes of an autoscaled pool; 0 for a pool without autoscaling."""
     state: str
-    """`Succeeded`, `Failed`, or what is being done, such as `Updating`."""
+    """Provisioning state: `Succeeded`, `Failed`, or an operation in progress, such as `Updating`."""
 
     @property
     def is_settled(self) -> bool:
@@ -48,7 +48,7 @@ def machine_id(provider_id: str) -> str:
 
 
 class Machines:
-    """The machines of one AKS cluster, given by its resource id. Each method raises Refused or NoAnswer."""
+    """Client for the machines of one AKS cluster, given by its resource id. Each method raises Refused or NoAnswer."""
 
     def __init__(self, arm: Arm, cluster_id: str) -> None:
         self._arm, self._cluster = arm, cluster_id.rstrip("/")
@@ -116,4 +116,4 @@ class Machines:
 
 
 _READ_ONLY = frozenset({"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status"})
-"""Properties of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""
+"""Properties in the answer to a GET of a pool (AKS API 2025-09-01) that a PUT must not contain."""

@@ -1,4 +1,4 @@
-"""The last steps of a repair: acceptance of the node, and its return to work once no evidence against it is left."""
+"""Last steps of a repair: acceptance of the node, and its return to work after all evidence against it has ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from workbench.health.replacement.world import Stopped, World, check_held
 
 
 def accept(record: Record, world: World) -> Record | str:
-    """Runs acceptance at the level that the node's fault requires; returns the next record, or what it waits for."""
+    """Runs acceptance at the level that the node's fault requires. Returns the next record, or a text about what the
+    step waits for.
+    """
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)
@@ -26,8 +28,8 @@ def accept(record: Record, world: World) -> Record | str:
 
 
 def uncordon(record: Record, world: World) -> Record | str:
-    """Returns an accepted node to work, unless there is still evidence of a fault; returns the next record, or what it
-    waits for.
+    """Returns an accepted node to work, unless there is still evidence of a fault. Returns the next record, or a text
+    about what the step waits for.
     """
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
@@ -62,7 +64,7 @@ def _state(cordoned: bool) -> str:
 
 
 def again(record: Record) -> Record:
-    """The record back at the step that restores the pool: the accepted node has left, or has started again since."""
+    """The record at the step that restores the pool, for an accepted node that has left or has restarted since."""
     return record.at(RepairStep.RESTORE, new_boot_id="", offered=None, proven=None)
 
 

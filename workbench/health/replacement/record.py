@@ -1,9 +1,9 @@
-"""Progress of a node's repair, kept in a ConfigMap, so that it outlives the node and any machine can continue the
-repair.
+"""Progress of a node's repair, kept in a ConfigMap. It outlives the node, and the repair can be continued from any
+computer.
 
-The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record as JSON under DATA_KEY, and under
-EVIDENCE_KEY the evidence about the node. The uid is part of the name because AKS may give a new machine the name of an
-old one.
+The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record as JSON under DATA_KEY, and the evidence
+about the node under EVIDENCE_KEY. The uid is part of the name because AKS may give a new machine the name of an old
+one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from physical_ai.nested import at
 
 NAMESPACE = "gpu-operator"
 ANNOTATION = REPAIR_LABEL
-"""Annotation of a node that a repair has cordoned: the name of the ConfigMap."""
+"""Annotation of a node that a repair has cordoned. Its value is the name of the repair's ConfigMap."""
 DATA_KEY, EVIDENCE_KEY = "repair.json", "evidence.json"
 _TIMES, _LATER_TIMES = ("started", "deadline"), ("removed", "offered", "proven")
 Action = Literal["replace", "reboot"]
 
 
 class RepairStep(StrEnum):
-    """Next step of a repair; the steps are run in this order."""
+    """Steps of a repair, in the order in which they run."""
 
     EVIDENCE = "evidence"
     CORDON = "cordon"
     DRAIN = "drain"
     REPORT = "report"
     REMOVE = "remove"
-    """Delete the machine, or restart it."""
+    """Deletes the machine, or restarts it."""
     RESTORE = "restore"
-    """Bring the pool back to its number of nodes; nothing for a restart."""
+    """Brings the pool back to its number of nodes; does nothing after a restart."""
     AWAIT = "await"
     ACCEPT = "accept"
     UNCORDON = "uncordon"
@@ -50,56 +50,57 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """The repair of one machine."""
+    """Progress of the repair of one machine. `step` is the step to run next."""
 
     node: str
     node_uid: str
     boot_id: str
-    """Id of the start before the repair: after a restart it is another."""
+    """Id of the machine's last start before the repair. A restart changes the node's boot id."""
     pool: str
     provider_id: str
-    """Id of a machine that Azure restarts and deletes; empty where a person has to."""
+    """Kubernetes' id of the machine (`spec.providerID`); empty if a person has to restart or delete the machine."""
     action: Action
     started: datetime
     deadline: datetime
-    """Time until which the drain waits for work to end."""
+    """Time until which the drain waits for the end of work."""
     reason: str = ""
     step: RepairStep = RepairStep.EVIDENCE
     level: AcceptanceLevel = "quick"
-    """Level of the acceptance that the node has to pass before it takes work: the one for its fault, or a higher
-    one."""
+    """Level of acceptance that the node has to pass before it takes work: the level for its fault, or a higher one."""
     cordoned_before: bool = False
-    """True where another user had cordoned the node: after the repair it stays cordoned."""
+    """True if somebody else had cordoned the node before the repair. The node then stays cordoned after it."""
     nodes_before: int = 0
-    """Nodes that Azure ran for the pool before the machine was deleted."""
+    """Number of nodes that the pool had in Azure before the machine was deleted."""
     uids_before: tuple[str, ...] = ()
     """Uids of the pool's Node objects before the machine was deleted."""
     removed: datetime | None = None
     """Time at which Azure, or a person, was asked to restart or delete the machine."""
     impact: str = ""
-    """Name of the report to Azure; empty without one."""
+    """Name of the report to Azure; empty if none was sent."""
     new_node: str = ""
     new_uid: str = ""
     new_boot_id: str = ""
-    """Id of the start that is being accepted: another start has to be accepted again."""
+    """Boot id of the node that is being accepted. If the node restarts, it has to be accepted again."""
     offered: datetime | None = None
-    """Time at which the new node offered its GPUs."""
+    """Time since which the new node offers its GPUs."""
     proven: datetime | None = None
-    """Time at which it passed acceptance."""
+    """Time at which the new node passed acceptance."""
     outcome: str = ""
-    """Outcome of the repair; empty as long as it has not ended."""
+    """Outcome of the repair; empty until the repair has ended."""
     earlier: int = 0
-    """Repairs of the same machine before this one: each keeps its record."""
+    """Number of repairs of the same machine before this one. Each repair has a record of its own."""
 
     def __post_init__(self) -> None:
-        """Cuts times to whole seconds, as they are stored, so that a record equals the one that is read back."""
+        """Cuts times to whole seconds, as they are stored, so that a record that is read back equals the one that was
+        written.
+        """
         for key in (*_TIMES, *_LATER_TIMES):
             if time := getattr(self, key):
                 object.__setattr__(self, key, time.replace(microsecond=0))
 
     @property
     def name(self) -> str:
-        """Name of the ConfigMap."""
+        """Name of the record's ConfigMap."""
         first = f"repair-{self.node}-{self.node_uid[:8]}"
         return f"{first}-{self.earlier + 1}" if self.earlier else first
 
@@ -108,12 +109,12 @@ class Record:
         return self.step is RepairStep.DONE
 
     def at(self, step: RepairStep, **changes: Any) -> Record:
-        """The record with another next step, and other changes."""
+        """The record with `step` as its next step, and with other fields changed."""
         return replace(self, step=step, **changes)
 
 
 def config_map(record: Record) -> dict[str, Any]:
-    """The ConfigMap of a new record; as a merge patch, it changes the record and keeps the evidence."""
+    """The ConfigMap of a record. As a merge patch, it changes the record and keeps the stored evidence."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -123,7 +124,7 @@ def config_map(record: Record) -> dict[str, Any]:
 
 
 def document(record: Record) -> dict[str, Any]:
-    """The record as JSON, times in UTC."""
+    """The record as JSON data, with times in UTC."""
     given = {key: getattr(record, key) for key in (*_TIMES, *_LATER_TIMES)}
     times = {key: each.astimezone(UTC).isoformat(timespec="seconds") if each else None for key, each in given.items()}
     return {**asdict(record), **times, "uids_before": list(record.uids_before)}

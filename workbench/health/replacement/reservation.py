@@ -1,8 +1,9 @@
-"""Reservation that allows one repair of a pool at a time, even if several commands begin at the same moment.
+"""Reservation of a pool, which allows one repair of the pool at a time, even if several commands begin at the same
+moment.
 
-The ConfigMap `repairs-<pool>` names the repair that has reserved the pool. It is written only over the version that was
-read, so that only one of several commands succeeds. The reservation holds until the repair has ended; a command that
-died between the reservation and writing its record loses it after BEGINNING.
+The ConfigMap `repairs-<pool>` names the repair that has reserved the pool. A command writes it only over the version
+that it has read, so that only one of several commands succeeds. The reservation holds until the repair has ended. If a
+command dies before it has written the repair's record, the reservation ends after BEGINNING.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from workbench.health.replacement.cluster import MAPS, Changed, RepairCluster, c
 from workbench.health.replacement.record import NAMESPACE, Record
 
 BEGINNING = timedelta(minutes=5)
-"""Longest time from a reservation to its record, which is one request; clocks of laptops differ by less."""
+"""Longest time from the reservation of a pool to the repair's record, which is written by the next request. Clocks of
+laptops differ by less.
+"""
 ATTEMPTS = 5
 DATA_KEY = "reservation.json"
 
 
 class Taken(Exception):
-    """Error if another repair has reserved the pool; the text says which, and what to do."""
+    """Error if another repair has reserved the pool. The text says which repair, and what to do."""
 
 
 def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:
-    """Reserves the pool for a repair; does nothing if the repair already has it.
+    """Reserves the pool for a repair. Does nothing if the repair already has the reservation.
 
     Raises:
         Taken: another repair has reserved the pool.
@@ -54,7 +57,7 @@ def is_reserved(cluster: RepairCluster, record: Record) -> bool:
 
 
 def _held(cluster: RepairCluster, pool: str, holder: Json, now: datetime) -> str:
-    """Reason why the pool's reservation is not free; empty if it is."""
+    """Reason why a pool cannot be reserved: another repair holds it; empty if the pool is free."""
     if not holder:
         return ""
     node, other = str(holder.get("node")), cluster.record(str(holder.get("record")))
@@ -86,7 +89,7 @@ def _read(cluster: RepairCluster, pool: str) -> Json | None:
 
 
 def _holder(found: Json | None) -> Json:
-    """Content of the reservation; empty if there is none, or it can't be read."""
+    """Content of the reservation; empty if there is none, or if it cannot be read."""
     kept: Any = parsed(at(found, "data", {}).get(DATA_KEY, "")) if found is not None else None
     return dict(kept) if is_mapping(kept) and {"record", "node", "since"} <= kept.keys() else {}
 

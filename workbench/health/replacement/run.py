@@ -1,4 +1,4 @@
-"""Runs a repair from its record to its end; begins and cancels repairs."""
+"""Commands for a repair: begin it, run it from its record to its end, and cancel it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ from workbench.health.replacement.world import Stopped, World
 
 POLL_SECONDS = 5.0
 PATIENCE = timedelta(minutes=45)
-"""Time that one step after the drain may wait before the command ends: a new node with its driver takes half of it."""
+"""Longest time that one step after the drain may wait before the command ends. A new node with its driver takes about
+half of it.
+"""
 OWN_DEADLINE = (RepairStep.DRAIN, RepairStep.UNCORDON)
 REMINDER = timedelta(minutes=2)
-"""Time without another line after which a wait is printed again."""
+"""Time after which the text about a wait is printed again, if nothing else has been printed."""
 FAILURES = 12
-"""Number of consecutive requests that may stay without an answer."""
+"""Number of consecutive requests without an answer after which the command ends."""
 
 
 def unfinished(cluster: RepairCluster, node: str) -> Record | None:
-    """The unfinished repair of a node, even if the node is gone or a new one has taken its place; None if there is
-    none.
+    """The repair of a node that has not ended; None if there is none. `node` may be the repaired node or
+    its successor.
     """
     open_ones = [each for each in cluster.records() if not each.has_ended]
     return next((each for each in open_ones if node in (each.node, each.new_node)), None)
 
 
 def action_of(advice: str, *, reboot: bool | None) -> Action:
-    """Action of a repair: the one that a person requests, else a restart if the node's evidence advises it, else a
+    """Action of a repair: the one that a person requests; else a restart if the evidence advises it, and otherwise a
     replacement.
     """
     wanted = advice == "reboot" if reboot is None else reboot
@@ -82,12 +84,12 @@ def new_record(  # noqa: PLR0917 - what a repair is
 
 
 def begin(record: Record, world: World) -> Record:
-    """Writes the record of a new repair and reserves the pool for it.
+    """Reserves the pool for a new repair and writes the repair's record. Returns the record in the cluster.
 
     A person was asked after the record was made, so all conditions are checked again.
 
     Raises:
-        Stopped: another command has begun a repair of the pool meanwhile, or its limit is reached.
+        Stopped: another command has begun a repair of the pool meanwhile, or the pool's limit is reached.
     """
     try:
         reserve(world.cluster, record, world.now())
@@ -104,10 +106,10 @@ def begin(record: Record, world: World) -> Record:
 
 
 def repair(record: Record, world: World, say: Callable[[str], None], sleep: Callable[[float], None]) -> Record:
-    """Continues a repair to its end; after each step the record is saved in the cluster.
+    """Continues a repair to its end. After each step the record is saved in the cluster.
 
     Raises:
-        Stopped: the repair cannot continue without an action.
+        Stopped: a person has to act before the repair can continue.
         Unreachable, Unusable, NoAnswer, Refused: the cluster or Azure did not answer for a while, or refuses.
     """
     failures, said = 0, ""
@@ -149,7 +151,7 @@ def _awaits_a_person(record: Record) -> bool:
 
 
 def keep_record(record: Record, world: World) -> None:
-    """Saves a record with its next step.
+    """Saves a record after a step.
 
     Raises:
         Stopped: another command is continuing the repair.
@@ -161,7 +163,7 @@ def keep_record(record: Record, world: World) -> None:
 
 
 def cancel(record: Record, world: World) -> Record:
-    """Ends a repair at its present step. If its machine was not touched, its node returns to work.
+    """Ends a repair at its present step. The node returns to work if its machine was not touched.
 
     A successor that was not accepted stays cordoned, for its own repair. A node also stays cordoned if NVSentinel or
     anybody else has cordoned it before or during the repair. A node that somebody has uncordoned stays as it is.

@@ -1,6 +1,6 @@
-"""The steps of a repair. Each may be interrupted and repeated: it first checks what has already been done.
+"""Steps of a repair. Each can be interrupted and repeated: it first checks what has already been done.
 
-A step changes a node, its Pods or its machine only while the repair holds the node: it reads the node again immediately
+A step changes a node, its Pods or its machine only while the repair holds the node. It reads the node again immediately
 before each change.
 """
 
@@ -22,15 +22,15 @@ from workbench.health.replacement.world import Standing, Stopped, World, check_h
 __all__ = ["Result", "Standing", "Stopped", "World", "perform"]
 
 Result = Record | str
-"""The record with its next step, or what the step waits for."""
+"""The record with its next step, or a text about what the step waits for."""
 
 
 def perform(record: Record, world: World) -> Result:
-    """One attempt at the record's step; returns the next record, or what it waits for.
+    """One attempt at the record's step. Returns the next record, or a text about what the step waits for.
 
     Raises:
-        Stopped: the repair cannot continue without an action.
-        Unreachable, Unusable, NoAnswer, Refused: as the cluster and Azure do.
+        Stopped: a person has to act before the repair can continue.
+        Unreachable, Unusable, NoAnswer, Refused: the cluster or Azure does not answer, or refuses a request.
     """
     if record.has_ended:
         return record
@@ -47,7 +47,7 @@ def perform(record: Record, world: World) -> Result:
 
 
 def budget_refusal(record: Record, world: World) -> str:
-    """Reason why the pool cannot do without the node now; empty if it can."""
+    """Reason why the pool's limit does not allow a repair of the node now; empty if it does."""
     nodes = world.cluster.nodes(record.pool)
     out = [name(each) for each in nodes if is_cordoned(each) or not is_ready(each)]
     repairs = [

@@ -1,4 +1,6 @@
-"""Interfaces that a repair uses, the error that ends a repair early, and the check before every change."""
+"""Interfaces to the cluster and to Azure that a repair uses, the error that stops it, and the check before every
+change.
+"""
 
 from __future__ import annotations
 
@@ -15,57 +17,59 @@ from workbench.health.replacement.record import Record
 
 
 class Stopped(Exception):
-    """Error if the repair cannot continue without an action.
+    """Error if a person has to act before the repair can continue.
 
-    Its record is kept, and the same command resumes the repair.
+    The repair's record is kept, and the same command resumes the repair.
     """
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Remaining evidence against an accepted node: its causes, and what could not be read."""
+    """Evidence that still stands against an accepted node, and evidence that could not be read."""
 
     causes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    """Evidence that could not be read, so that it is not known."""
+    """Texts about evidence that could not be read."""
 
 
 @dataclass(frozen=True)
 class World:
-    """The cluster, Azure and other interfaces that a repair uses."""
+    """Interfaces to the cluster and to Azure, and facts about the pools, that a repair uses."""
 
     cluster: RepairCluster
     machines: Machines | None
-    """Machines in Azure; None where Azure has nothing to do with the cluster's machines."""
+    """Client for the machines in Azure; None if the cluster's machines are not in Azure."""
     expected: Mapping[str, Mapping[str, int]]
-    """Resources that a node of each pool should offer."""
+    """Number of GPUs and adapters that a node should offer, by pool and resource name."""
     least: Mapping[str, AcceptanceLevel]
-    """The lowest level of each pool that runs programs on every GPU of a node."""
+    """Lowest acceptance level, by pool, that runs programs on every GPU of a node."""
     gather: Callable[[str], Mapping[str, Any]]
-    """Returns the evidence about a node, as JSON."""
+    """Function that returns the evidence about a node as JSON data."""
     report: Callable[[Record, Mapping[str, Any]], str] | None
-    """Sends the report about the repair with this evidence to Azure unless that has been done; its name. None: no
-    report is sent."""
+    """Function that sends a report about the repair with this evidence to Azure, unless Azure has it, and returns the
+    report's name; None if no report is to be sent.
+    """
     accept: Callable[[str, AcceptanceLevel], str]
-    """Function that runs acceptance on a node; returns why it did not pass, or an empty text."""
+    """Function that runs acceptance on a node. Returns the reason why the node did not pass; empty if it passed."""
     standing: Callable[[Record], Standing]
-    """Returns the alerts, conditions and gates against the repair's new node now."""
+    """Function that returns the alerts, conditions and closed gates that stand against the repair's new node now."""
     now: Callable[[], datetime]
     hold: timedelta = timedelta(minutes=30)
-    """Time that alerts and conditions of a repaired node may take to end: an Xid is counted for 5 minutes after it,
-    and the longest alert about one looks back over 15 more."""
+    """Longest time for which alerts and conditions of a repaired node may persist. An Xid is counted for 5 minutes, and
+    the longest alert about one looks back over 15 more.
+    """
 
 
 def same(record: Record, world: World) -> Json | None:
-    """The node, if it is still the Node object from the beginning of the repair; None if it has left
-    the cluster, or if another machine has its name by now.
-    """
+    """The repair's Node object; None if it has left the cluster, or if another machine has its name by now."""
     node = world.cluster.node(record.node)
     return node if node is not None and uid(node) == record.node_uid else None
 
 
 def check_held(record: Record, node: Json) -> None:
-    """Raises Stopped if the repair no longer holds the node: somebody has uncordoned it, or another repair holds it."""
+    """Raises Stopped if the repair no longer holds the node: somebody has uncordoned it, or another repair has cordoned
+    it.
+    """
     named, holder = str(node["metadata"]["name"]), held_by(node)
     if is_cordoned(node) and holder == record.name:
         return

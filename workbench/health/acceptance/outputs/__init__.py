@@ -1,1 +1,3 @@
-"""Readers of the output of acceptance's tools. Pure functions from text to facts; unknown output is refused."""
+"""Readers of the output of the tools that acceptance runs. Pure functions from text to facts; they refuse unknown
+output.
+"""

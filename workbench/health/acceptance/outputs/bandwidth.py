@@ -1,4 +1,4 @@
-"""Reader of `nvbandwidth`, which measures bandwidth between host and GPUs."""
+"""Reader of the output of `nvbandwidth`, which measures bandwidths between the host and GPUs, and between GPUs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 _RUNNING = re.compile(r"^\s*Running (\w+)\.\s*$")
 _UNIT = re.compile(r"bandwidth \((\w+/s)\)\s*$")
 _WAIVED = re.compile(r"^\s*waived\b", re.IGNORECASE | re.MULTILINE)
-"""All that is printed of a test for which GPUs are missing: seen with nvbandwidth 0.8 and one GPU."""
+"""Line that nvbandwidth prints in place of a result if a test needs more GPUs (seen with nvbandwidth 0.8
+and one GPU).
+"""
 _NUMBER = re.compile(r"^\d+(\.\d+)?$")
 
 
 def read_nvbandwidth(text: str, tests: Sequence[str]) -> Mapping[str, Sequence[float]]:
-    """GB/s of each pair in each test's matrix, row by row, without the diagonal of a matrix of peers (N/A).
+    """Bandwidths in GB/s that each test measured: the cells of its matrix, row by row, without the N/A of a GPU with
+    itself.
 
     Raises:
         Unrecognised: one of `tests` is missing, was waived, or has another unit or an incomplete matrix.

@@ -1,8 +1,7 @@
-"""Reader of `dcgmi diag -r N -j`: the documents of DCGM 3 and of DCGM 4 (NVIDIA/DCGM dcgmi/Diag.cpp of v3.3.9 and
-v4.6.0).
+"""Reader of the JSON of `dcgmi diag -r N -j` from DCGM 3 and DCGM 4 (NVIDIA/DCGM dcgmi/Diag.cpp of v3.3.9 and v4.6.0).
 
-DCGM leaves out the results of what it did not run. A test that did not run on one GPU leaves a gap (`null`) in a list
-of DCGM 3; of a test that did not run at all, DCGM 4 keeps only the name.
+DCGM leaves out the results of tests that it did not run. DCGM 3 writes `null` into a list for a GPU on which a test did
+not run. DCGM 4 writes only the name of a test that did not run at all.
 """
 
 from __future__ import annotations
@@ -18,31 +17,31 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 
 _ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 _STATUSES = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "skipped": "skip", "not run": "not run"}
-"""Statuses of the documents, in lower case."""
+"""Statuses in DCGM's JSON, in lower case, and the status of `DiagTest` for each."""
 _RAN = ("pass", "warn", "fail")
 _NAMES = {"gpu_memory": "memory"}
-"""Names of DCGM 3 that are others in DCGM 4, once both are in small letters."""
+"""Names of tests in DCGM 3 that differ from those in DCGM 4 after both are put in lower case."""
 _START = re.compile(r'\{(?=\s*")')
 MOST_STARTS = 1000
-"""Braces in the log that are tried as the beginning of the document."""
+"""Number of braces in the log that are tried as the beginning of the JSON document."""
 
 
 @dataclass(frozen=True)
 class DiagTest:
-    """Result of one test on one GPU, or on the node."""
+    """Result of one test on one GPU, or on the whole node."""
 
     name: str
     status: str
-    """pass, fail, warn, skip or not run."""
+    """`pass`, `fail`, `warn`, `skip` or `not run`."""
     where: str
-    """`GPU 0`; empty for a test of the whole node."""
+    """GPU of the result, such as `GPU 0`; empty for a test of the whole node."""
     warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Diag:
     version: str
-    """Version of DCGM; empty where the document has none."""
+    """Version of DCGM; empty if the document has none."""
     tests: Sequence[DiagTest]
 
     def gpus_of(self, test: str) -> set[str]:
@@ -52,16 +51,16 @@ class Diag:
 
 
 def spelled(name: str) -> str:
-    """A test's name in DCGM 4's spelling: `Memory Bandwidth` of DCGM 3 is memory_bandwidth."""
+    """A test's name as DCGM 4 spells it, for example memory_bandwidth for DCGM 3's `Memory Bandwidth`."""
     common = "_".join(name.lower().split())
     return _NAMES.get(common, common)
 
 
 def read_diag(text: str) -> Diag:
-    """The results of a diagnostic. Other text is skipped: the host engine prints to the same log.
+    """The results of a diagnostic. Other text in the log, which the host engine may print, is skipped.
 
     Raises:
-        Unrecognised: there is no such document, dcgmi could not run, or a form or status is not known.
+        Unrecognised: there is no JSON of dcgmi, dcgmi could not run, or its form or a status is unknown.
     """
     document = _document(text)
     root: Any = next((document[key] for key in _ROOTS if key in document), None)
@@ -102,8 +101,8 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Raises ValueError if a key appears twice, since JSON's readers would silently keep
-    the last value.
+    """A JSON object from its keys and values. Raises ValueError if a key appears twice, of which Python would silently
+    keep the last.
     """
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -112,7 +111,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entries(parent: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a required list, without its gaps."""
+    """The objects of a list that must be there, without its `null` entries."""
     given: Any = parent.get(key)
     if not isinstance(given, list):
         raise Unrecognised(f"dcgmi's results have another form: '{key}' is {_kind(given)}, not a list")
@@ -137,7 +136,7 @@ def _name(test: Mapping[str, Any]) -> str:
 
 
 def _tests(name: str, test: Mapping[str, Any]) -> list[DiagTest]:
-    """Each result of a test. DCGM 4 also has a summary, which may be the only verdict."""
+    """The results of a test. DCGM 4 adds a summary, which counts as a result if none of the others has its status."""
     given = _entries(test, "results") if test.get("results") is not None else []
     summary = test.get("test_summary")
     if summary is not None and not any(_status(each) == _status(_object(summary, "test_summary")) for each in given):

@@ -12,17 +12,17 @@ RAY_TRACING = ("VK_KHR_acceleration_structure", "VK_KHR_ray_tracing_pipeline")
 """Device extensions that a ray-traced renderer needs."""
 LOOKED = "looked for graphics libraries"
 TIMED_OUT = (124, 137)
-"""Exit codes of `timeout`: ended by its signal, or killed after it."""
+"""Exit codes of a command that `timeout` has ended: by the first signal, or by the kill after it."""
 
 
 @dataclass(frozen=True)
 class Libraries:
-    """The driver's graphics libraries in a container."""
+    """The driver's graphics libraries that a container has."""
 
     icd: Sequence[str]
-    """Files that announce NVIDIA's Vulkan driver."""
+    """Paths of the files that register NVIDIA's Vulkan driver."""
     glx: Sequence[str]
-    """Files named libGLX_nvidia.so.0."""
+    """Paths of the files named libGLX_nvidia.so.0."""
 
 
 def read_libraries(text: str) -> Libraries:
@@ -42,13 +42,13 @@ def read_libraries(text: str) -> Libraries:
 
 @dataclass(frozen=True)
 class VulkanDevice:
-    """One Vulkan device."""
+    """One Vulkan device that `vulkaninfo` lists."""
 
     name: str
     kind: str
-    """`DISCRETE_GPU`, `VIRTUAL_GPU`, `CPU`."""
+    """Vulkan's type of the device, such as `DISCRETE_GPU`, `VIRTUAL_GPU` or `CPU`."""
     vendor: str
-    """PCI id of the vendor, as 0x10de."""
+    """PCI id of the vendor, such as 0x10de."""
     extensions: frozenset[str]
 
     @property
@@ -58,7 +58,7 @@ class VulkanDevice:
 
 
 def read_vulkaninfo(text: str) -> list[VulkanDevice]:
-    """The devices in the full output of `vulkaninfo`, which unlike `--summary` lists extensions.
+    """The devices in the full output of `vulkaninfo`, which lists extensions; the output of `--summary` does not.
 
     Raises:
         Unrecognised: the text is not that output, or ends before a device's extensions.
@@ -85,14 +85,14 @@ def _device(block: str) -> VulkanDevice:
 
 @dataclass(frozen=True)
 class SimulatorRun:
-    """A headless start of Isaac Sim."""
+    """Result of starting Isaac Sim without a display."""
 
     started: bool
     exit_code: int
 
 
 def read_isaac_sim(text: str) -> SimulatorRun:
-    """Result of starting Isaac Sim, and the exit code of its process.
+    """The result of starting Isaac Sim, from the check's log.
 
     Raises:
         Unrecognised: the process had not ended.

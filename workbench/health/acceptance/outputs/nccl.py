@@ -16,7 +16,7 @@ _WRONG = re.compile(r"^# Out of bounds values\s*:\s*(\S+)\s+(\w+)", re.MULTILINE
 _AVERAGE = re.compile(r"^# Avg bus bandwidth\s*:\s*(\S+)", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+(\d+)\s", re.MULTILINE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-"""Number as `%d`, `%g` and `%6g` print it: more than a million wrong elements are 1.23457e+06."""
+"""Number as `%d`, `%g` and `%6g` print it; for example, 1234567 wrong elements are printed as 1.23457e+06."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Nccl:
     wrong: int
     """Values out of bounds and wrong elements together, in and out of place."""
     bus_gb_s: float
-    """Average bus bandwidth."""
+    """Average bus bandwidth in GB/s."""
 
 
 def read_nccl(text: str) -> Nccl:
-    """The result of a run with `-c 1`.
+    """The result of a run of nccl-tests with `-c 1`, which checks the values.
 
     Raises:
         Unrecognised: the table has no row, its beginning or end is missing, a row is cut, or results were not checked

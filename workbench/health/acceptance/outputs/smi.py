@@ -1,6 +1,6 @@
-"""Reader of `nvidia-smi -q -x`, or of its text form, followed by /proc/driver/nvidia/version.
+"""Reader of the output of `nvidia-smi -q -x`, or of `nvidia-smi -q`, followed by /proc/driver/nvidia/version.
 
-Acceptance uses the reader of the GRID agent, so that a node cannot be healthy for one and failed for the other.
+It uses the reader of the GRID driver's agent, so that acceptance and the agent judge a node alike.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Smi:
     driver: str
     gpus: Sequence[SmiGpu]
     modules: Literal["open", "proprietary"]
-    """Kind of the kernel modules: open or proprietary."""
+    """License of the driver's kernel modules: open or proprietary."""
     warnings: Sequence[str] = ()
-    """Lines beside the report that speak of trouble."""
+    """Lines outside of the report that warn of a problem."""
 
 
 def read_smi(text: str) -> Smi:

@@ -9,18 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _NETWORK = re.compile(r"NCCL INFO (?:Using network (\S.*?)|Assigned NET plugin (\S.*?) to comm)[ \t\r]*$", re.MULTILINE)
-"""A plugin's name may have blanks: `AWS Libfabric`."""
+"""Line with the network that NCCL uses. The name of a network plugin may have blanks, such as `AWS Libfabric`."""
 _ADAPTERS = re.compile(
     r"^(?:\[[^\]\n]*\](?:<\w+>)?:?[ \t]*)?(\S+?):\d+:\d+ \[\d+\] NCCL INFO NET/IB : Using (.*)$", re.MULTILINE
 )
-"""mpirun and NCCL's own timestamps put something in brackets before the host."""
+"""Line with a host's adapters. Before the host, mpirun or NCCL may print a text in brackets, such as a timestamp."""
 _ADAPTER = re.compile(r"\[\d+\] ?([^\s:{}\[\],]+):\d+(?::\d*)*/IB\b")
-"""`[0]mlx5_0:1/IB`; of several ports that are used as one `[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}` (NCCL 2.20), and
-with rail and plane behind the port in later ones."""
+"""An adapter in such a line: `[0]mlx5_0:1/IB`. Ports that are used as one are `[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}`
+(NCCL 2.20); later versions add the rail and the plane after the port.
+"""
 _CHANNEL = re.compile(r"\bvia NET/[^/\n]+/\d+(?:\(\d+\))?(/GDRDMA)?")
 _LOCKED = re.compile(r"ibv_\w+ failed with error Cannot allocate memory")
 SOCKET = "Socket"
-"""NCCL's name of TCP."""
+"""NCCL's name for TCP as a network."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,19 @@ class Transport:
     """Network and adapters that the ranks of a run have reported."""
 
     networks: frozenset[str] = frozenset()
-    """`IB`, `Socket`, or the name of a plugin."""
+    """Networks that the ranks use: `IB`, `Socket`, or the name of a plugin."""
     adapters: Mapping[str, int] = field(default_factory=dict[str, int])
-    """InfiniBand adapters by host, as NCCL's own transport found them; a plugin does not list them."""
+    """Number of InfiniBand adapters by host, as NCCL's built-in transport reports them. A network plugin
+    reports none.
+    """
     direct: bool | None = None
-    """True where adapters reach the GPUs' memory on all channels between hosts; None where no channel was reported."""
+    """True if adapters access the GPUs' memory on all channels between hosts; None if no channel was reported."""
     locked: bool = False
-    """True where an adapter was refused memory, since the container may not lock so much."""
+    """True if an adapter could not lock memory, because the container's limit is too low."""
 
 
 def read_transport(text: str) -> Transport:
-    """Network and adapters reported in the text; empty if NCCL_DEBUG was not INFO."""
+    """Network and adapters from the log of a run; empty if NCCL_DEBUG was not INFO."""
     found: dict[str, set[str]] = {}
     for host, adapters in _ADAPTERS.findall(text):
         found.setdefault(host, set()).update(_ADAPTER.findall(adapters))

@@ -1,4 +1,4 @@
-"""Refusal of text that is not a tool's output."""
+"""Error for output that a reader does not understand."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from grid_agent.report.plain import plain
 
 
 class Unrecognised(ValueError):
-    """Error if the text is not what the tool prints, or stops before its end. No conclusion can be drawn from it."""
+    """Error for a text that is not what the tool prints, or is incomplete. It says nothing about the node."""
 
 
 def last_line(text: str) -> str:
-    """The last line that is not blank, shortened and without control characters, for messages."""
+    """The last line of a text that is not blank, shortened and without control characters, for a message."""
     lines = [line for line in text.splitlines() if line.strip()]
     return next(filter(None, (plain(line, 200) for line in reversed(lines))), "no output")

@@ -8,7 +8,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 
 
 def read_vector_add(text: str) -> str:
-    """Reason why the addition failed; empty if its result was right.
+    """Reason why the addition on the GPU failed; empty if its result was right.
 
     Raises:
         Unrecognised: the text has neither the result nor an error of CUDA.
