@@ -1,6 +1,6 @@
 """The cost of a stack per hour and month: an estimate from the catalogue's list prices. Pure functions.
 
->>> from settings import load
+>>> from physical_ai.settings import load
 >>> estimate(load("dev-westus2").settings, spot_factor=0.5).pool("h100gpu").hourly.maximum
 6.98
 """

@@ -1,4 +1,4 @@
-"""The cost of a change of settings."""
+"""Difference in cost between two versions of a stack's settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.costs.model import Estimate, PoolCost, Priced, Span, Total
 
 @dataclass(frozen=True)
 class PoolChange(Priced):
-    """Cost of one pool before and after a change; None if the pool does not exist on that side."""
+    """Cost of one pool before and after a change. `before` or `after` is None if the pool does not exist then."""
 
     name: str
     before: PoolCost | None
@@ -26,7 +26,7 @@ class PoolChange(Priced):
 
     @property
     def hourly(self) -> Span | None:
-        """The additional cost per hour; None if a side has no price."""
+        """Difference of the pool's cost per hour; None if a price is unknown."""
         spans = [Span(0, 0, 0) if pool is None else pool.hourly for pool in (self.before, self.after)]
         before, after = spans
         return after.plus(before.times(-1)) if before and after else None
@@ -34,7 +34,7 @@ class PoolChange(Priced):
 
 @dataclass(frozen=True)
 class Change(Total[PoolChange]):
-    """The difference between two estimates, without the pools whose cost does not change."""
+    """Difference between two estimates. `pools` has only the pools whose cost changes."""
 
     before: Estimate | None
     after: Estimate | None
@@ -42,7 +42,9 @@ class Change(Total[PoolChange]):
 
 
 def change(before: Estimate | None, after: Estimate | None) -> Change:
-    """The difference between two estimates; an estimate is None if the stack does not exist on that side."""
+    """The difference between two estimates. An estimate is None if the stack does not exist before or after
+    the change.
+    """
     old = {pool.name: pool for pool in before.pools} if before else {}
     new = {pool.name: pool for pool in after.pools} if after else {}
     changes = (PoolChange(name, old.get(name), new.get(name)) for name in {**old, **new})
@@ -50,6 +52,6 @@ def change(before: Estimate | None, after: Estimate | None) -> Change:
 
 
 def between(before: Settings | None, after: Settings | None, spot_factor: float | None = None) -> Change:
-    """The cost of changing one stack's settings to another's. Raises ValueError for a factor out of range."""
+    """The difference in cost between two settings of a stack. Raises ValueError for a Spot factor out of range."""
     estimates = [None if settings is None else estimate(settings, spot_factor) for settings in (before, after)]
     return change(*estimates)

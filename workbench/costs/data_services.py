@@ -11,7 +11,7 @@ from workbench.costs.not_counted import NotCounted
 
 
 def data_services(settings: Settings) -> Iterator[NotCounted]:
-    """Costs of each data service that the stack uses; none for a stack without data services."""
+    """Costs of the data services that a stack uses; none for a stack without data services."""
     if (given := settings.data_services) is None:
         return
     if given.is_in_cluster:
@@ -39,7 +39,9 @@ def data_services(settings: Settings) -> Iterator[NotCounted]:
 
 
 def _volumes(settings: Settings) -> Iterator[NotCounted]:
-    """Costs of the disks of services in the cluster. Their Pods run on the nodes of `cpuPool`, which are counted."""
+    """Costs of the disks of data services that run in the cluster. Their Pods cause no further cost: they run on the
+    nodes of `cpuPool`, which the estimate counts.
+    """
     given = in_cluster.in_cluster(settings)
     if given is None:
         return

@@ -1,4 +1,4 @@
-"""The cost of a deployed stack, from the bodies of its node pools in Azure instead of from its settings."""
+"""The cost of a deployed stack, computed from its node pools in Azure instead of its settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates and changes as data with stable keys."""
+"""Estimates and changes of cost as JSON data with stable keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
 
 
 def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
-    """An estimate as data. Money in USD; `null` if there is no price."""
+    """An estimate as JSON data. Amounts are in USD, and `null` if there is no price."""
     return {
         "stack": found.stack,
         "region": found.region,
@@ -32,7 +32,7 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
 
 
 def change_document(found: Change) -> dict[str, Any]:
-    """A change of cost as data; negative if the change saves money."""
+    """A change of cost as JSON data. Amounts are negative if the change saves money."""
     return {
         "hourly": money(found.hourly),
         "monthly": money(found.monthly),
@@ -66,7 +66,7 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
 
 
 def money(span: Span | None) -> dict[str, float] | None:
-    """Amounts in USD as data, rounded."""
+    """Amounts in USD as JSON data, rounded; None if there is no price."""
     if span is None:
         return None
     return {"min": round(span.minimum, 4), "asked": round(span.initial, 4), "max": round(span.maximum, 4)}

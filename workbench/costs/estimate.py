@@ -1,4 +1,4 @@
-"""The cost of a stack, from its settings."""
+"""The cost of a stack, computed from its settings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
     """The cost of a stack at list prices.
 
     Args:
-        spot_factor: the fraction of the regular price that Spot nodes cost, above 0 and at most 1. Price lists have
-            no Spot prices, which change hourly; without a factor Spot pools have the regular price, marked as such.
+        spot_factor: The fraction of the regular price that Spot nodes cost, above 0 and at most 1. Price lists have
+            no Spot prices, which change hourly. If it is None, Spot pools have the regular price, marked as such.
 
     Raises:
         ValueError: the factor is out of range.
@@ -45,7 +45,10 @@ def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePr
 
 
 def priced(size: str, region: str, *, spot_max_price: float | None, spot_factor: float | None) -> NodePrice | None:
-    """Cost per hour of one node of a size. `spot_max_price`: None for a regular node, -1 for Spot without a limit."""
+    """Cost per hour of one node of a size; None if the catalogue has no price for the size in the region.
+
+    `spot_max_price`: highest Spot price, -1 for Spot without a limit, None for a regular node.
+    """
     row = price(size, region)
     if row is None:
         return None

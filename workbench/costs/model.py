@@ -1,4 +1,4 @@
-"""The data types of an estimate. Money is in USD."""
+"""Data types of a cost estimate. All money is in USD."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Generic, TypeVar
 from workbench.costs.not_counted import NotCounted
 
 HOURS_A_MONTH = 730
-"""Hours of a month in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
+"""Number of hours in a month, as in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
 STALE_DAYS = 180
-"""Price lists older than this are reported as old wherever they are used."""
+"""Age in days above which a price list is reported as old wherever it is used."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """One figure for three sizes of a pool.
+    """A figure for a pool at three numbers of nodes.
 
     `initial` is for the fixed count, or for the count with which an autoscaled pool is created; `minimum` and `maximum`
     are for the autoscaler's limits. For a fixed pool all three are equal.
@@ -73,25 +73,25 @@ class Total(Generic[Item]):
 
     @property
     def unpriced(self) -> tuple[Item, ...]:
-        """Pools that the sum omits."""
+        """Pools without a price, which the sum leaves out."""
         return tuple(pool for pool in self.pools if pool.hourly is None)
 
 
 class Basis(StrEnum):
-    """Basis on which the price of a node was determined."""
+    """Way in which the price of a node was determined."""
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
-    """Spot: the regular price times the user's factor."""
+    """Spot at the regular price times the factor that the user gives."""
     SPOT_AT_REGULAR = "spot-at-regular"
-    """Spot, at the regular price, because no factor was given: no list has Spot prices."""
+    """Spot at the regular price, because the user gives no factor and no price list has Spot prices."""
     MAX_PRICE = "max-price"
-    """Spot: the pool's `spot.maxPrice`."""
+    """Spot at the highest price that the pool's `spot.maxPrice` allows."""
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """Source and date of prices."""
+    """Source and date of a list of prices."""
 
     source: str
     date: datetime.date
@@ -109,7 +109,7 @@ class NodePrice:
 
 @dataclass(frozen=True)
 class PoolCost(Priced):
-    """Cost of one node pool. `price` is None if the catalogue has none for the pool's size in the region."""
+    """Cost of one node pool. `price` is None if the catalogue has no price for the pool's size in the region."""
 
     name: str
     size: str
@@ -124,7 +124,7 @@ class PoolCost(Priced):
 
 @dataclass(frozen=True)
 class Estimate(Total[PoolCost]):
-    """The estimated cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
+    """The estimated cost of a stack. Sums leave out pools without a price in the catalogue, which `unpriced` lists."""
 
     stack: str
     region: str | None
@@ -134,22 +134,22 @@ class Estimate(Total[PoolCost]):
     not_counted: tuple[NotCounted, ...]
 
     def pool(self, name: str) -> PoolCost:
-        """The pool of this name. Raises KeyError."""
+        """The cost of the pool with this name. Raises KeyError if there is none."""
         return {pool.name: pool for pool in self.pools}[name]
 
     @property
     def spot_at_regular(self) -> tuple[PoolCost, ...]:
-        """Spot pools that are priced at the regular price, and really cost less by an unknown amount."""
+        """Spot pools that are counted at the regular price, and really cost less by an unknown amount."""
         return tuple(pool for pool in self.pools if pool.price and pool.price.basis is Basis.SPOT_AT_REGULAR)
 
     @property
     def lists(self) -> tuple[PriceList, ...]:
-        """The price lists used, oldest first."""
+        """The price lists that the estimate uses, oldest first."""
         used = {pool.price.listed for pool in self.pools if pool.price}
         return tuple(sorted(used, key=lambda each: (each.date, each.source)))
 
     def days_old(self, today: datetime.date) -> int | None:
-        """Age of the oldest list used, in days; None if no price was found."""
+        """Age in days of the oldest price list that the estimate uses; None if no pool has a price."""
         return (today - self.lists[0].date).days if self.lists else None
 
     def is_stale(self, today: datetime.date) -> bool:

@@ -1,4 +1,4 @@
-"""Costs that are listed but not counted."""
+"""Type of the costs that are listed but not counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedule of steps that wait for each other, with the steps that determine its length.
+"""Schedule of steps that wait for each other, and its critical path.
 
 >>> plan = schedule([Activity("disk", 3), Activity("machine", 5, ("disk",)), Activity("name", 1)])
 >>> plan.minutes, [each.step.name for each in plan.path]
@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 
 @dataclass(frozen=True)
 class Activity:
-    """One step with its duration. `needs`: names of the steps that must end before it."""
+    """One step with its duration. `needs`: names of the steps that must end before this step begins."""
 
     name: str
     minutes: float
@@ -32,8 +32,8 @@ class Placed:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All steps, and the critical path: the steps that determine the total time, each of which begins when the one
-    before it ends.
+    """All steps with their times, and the critical path: the steps that determine the total time, each of which begins
+    when the one before it ends.
     """
 
     steps: Mapping[str, Placed]
@@ -45,8 +45,8 @@ class Schedule:
 
 
 def schedule(steps: Iterable[Activity]) -> Schedule:
-    """A schedule with every step as early as possible and any number of steps at a time. Needs that are not steps have
-    no effect.
+    """The schedule in which each step begins as soon as the steps that it needs have ended. Needs that are not among
+    the steps are ignored.
 
     Raises ValueError if steps wait for each other in a circle.
     """

@@ -1,1 +1,1 @@
-"""Run of the program under Pulumi's mocks, with every declared resource recorded."""
+"""Runs of the program under Pulumi's mocks, in which every declared resource is recorded."""

@@ -1,4 +1,4 @@
-"""Azure's responses to the program's requests, as far as the program reads them."""
+"""Mocked responses of Azure to the program's requests, with the values that the program reads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ users:
 
 
 def nat_address(name: str) -> str:
-    """NAT_ADDRESS, or a different address for the gateways whose resource names have a suffix."""
+    """Mocked public address of a NAT gateway: NAT_ADDRESS, or another one if the resource's name has one of the
+    suffixes.
+    """
     suffixes = ("-v2", "-zone-1", "-zone-2", "-zone-3")
     return next((f"203.0.113.{8 + place}" for place, end in enumerate(suffixes) if name.endswith(end)), NAT_ADDRESS)
 
@@ -136,7 +138,7 @@ _ARM_PATHS = {
 
 
 def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
-    """The resource's own name in Azure or Kubernetes; None if the inputs do not contain it."""
+    """The name of a resource in Azure or Kubernetes; None if its inputs do not contain the name."""
     if type_ in _ARM_PATHS:
         name = inputs.get(_ARM_PATHS[type_][1])
     else:
@@ -146,14 +148,14 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
 
 
 def computes(type_: str) -> bool:
-    """True for a type that has more outputs than inputs."""
+    """True for a resource type with outputs that are not inputs."""
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 
 def created(
     type_: str, name: str, inputs: dict[str, Any], subscription: str = SUBSCRIPTION
 ) -> tuple[str, dict[str, Any]]:
-    """Id and outputs with which Azure or Kubernetes would answer a creation."""
+    """Id and outputs that Azure or Kubernetes would return for a created resource."""
     if type_.startswith("random:"):
         made = hashlib.sha256(name.encode())
         text, coded = made.hexdigest()[: int(inputs["length"])], base64.b64encode(made.digest()).decode()

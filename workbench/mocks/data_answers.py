@@ -1,4 +1,4 @@
-"""Azure's responses about data services."""
+"""Mocked responses of Azure about data services."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "azure-native:containerregistry:Registry": (f"{_REGISTRY}/registries", "registryName"),
     "azure-native:containerregistry:CacheRule": (f"{_REGISTRY}/registries/r/cacheRules", "cacheRuleName"),
 }
-"""Path in a resource group, and the input with the name, by type."""
+"""ARM path within a resource group, and the input that has the resource's name, by Pulumi type."""
 
 
 def computed(type_: str, own: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Outputs that Azure computes for a data service, such as its host name."""
+    """Outputs that Azure computes for a data service with the name `own`, such as its host name."""
     match type_.rpartition(":")[2]:
         case "Server":
             return {"fullyQualifiedDomainName": f"{own}.postgres.database.azure.com"}

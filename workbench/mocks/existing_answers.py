@@ -1,4 +1,4 @@
-"""An existing cluster as the settings describe it, for runs of the program without any cluster."""
+"""Mocked existing cluster with the nodes that the settings describe, for runs of the program without a cluster."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from physical_ai.settings.facts.pools import CPU_POOL
 
 
 def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
-    """Context and content of such a cluster, as `open_cluster` would read them: each class has the nodes that its
-    selector describes.
+    """Kubeconfig and content of a cluster that fits the settings, in the form in which `open_cluster` returns them.
+    Each pool has as many nodes with the labels of its selector as the settings say.
     """
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
     nodes = [

@@ -1,4 +1,4 @@
-"""Runs the program without an engine and records every declared resource with its options."""
+"""Runs of the program without the Pulumi engine, in which every declared resource is recorded with its options."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class _NoMocks(mocks.Mocks):
 
 
 class Recorder(mocks.MockMonitor):
-    """Recorder of registrations as they were sent.
+    """Replacement of the engine that records each resource that the program registers.
 
-    With `preview`, values that Azure computes are unknown, including names.
+    With `preview`, values that Azure computes, including names, are unknown to the program.
     """
 
     def __init__(self, *, preview: bool, subscription: str = SUBSCRIPTION) -> None:
@@ -75,7 +75,7 @@ class Recorder(mocks.MockMonitor):
 
     @property
     def declared_resources(self) -> tuple[Resource, ...]:
-        """All resources, by type and name.
+        """All recorded resources, sorted by type and name.
 
         Raises:
             AssertionError: a resource was declared twice.
@@ -100,22 +100,26 @@ class Recorder(mocks.MockMonitor):
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
     def ReadResource(self, request: Any) -> Any:
-        """Answers a read with the properties of the request: policies ignore resources that the program only reads."""
+        """Answers a read with the properties of the request. The resource is not recorded, because policies ignore
+        resources that the program only reads.
+        """
         urn = self.make_urn(request.parent, request.type, request.name)
         return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
 
     def keep(self, urn: str, request: Any) -> None:
-        """Records one registration."""
+        """Records the resource of one registration."""
         if urn in self._recorded:
             self._duplicates.append(urn)
         inputs = {key: plain(value) for key, value in request.object.fields.items()}
         self._recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
 
     def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
-        """Accepts an error hook; the SDK's callback server exists only beside a real engine."""
+        """Accepts an error hook and ignores it. The SDK would pass it to a callback server, which only a real engine
+        has.
+        """
 
     def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
-        """Accepts a resource hook, as `register_error_hook` does."""
+        """Accepts a resource hook and ignores it, as `register_error_hook` does."""
 
 
 def _options(request: Any) -> Options:
@@ -142,7 +146,7 @@ def declared(
         config: The complete configuration: values by key, without the project's prefix.
         preview: True if values that Azure computes are unknown, as in a first preview.
         today: The day for which the support of versions is checked.
-        subscription: The subscription of the login, which determines ids and names of the data services.
+        subscription: Id of the login's subscription, which determines ids and names of the data services.
 
     Raises:
         pulumi.RunError: the program refused its settings.
@@ -193,22 +197,22 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
 
 
 def _none_recorded(stack: str) -> list[tuple[str, str]]:
-    """Chart problems of a stack: always an empty list, because charts are not downloaded."""
+    """Replacement for the check of downloaded charts. It finds no problems, because a recording downloads no charts."""
     return []
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """Plugin problems of a run: always an empty list, because no plugin takes part."""
+    """Replacement for the check of Pulumi's plugins. It finds no problems, because a recording uses no plugins."""
     return []
 
 
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """Reader of the cluster for the GPU gate: without nodes there is nothing to wait for."""
+    """Mocked cluster for the GPU gate. It has no nodes, so the gate waits for nothing."""
     return lambda path, parameters: {"items": []}
 
 
 def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """Reader of the cluster for the OSMO gate: scheduler and agents are available, and no workflow runs."""
+    """Mocked cluster for the OSMO gate. The scheduler and OSMO's agents are available, and no workflow runs."""
     item = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
     status = {"availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]}
 
@@ -219,14 +223,14 @@ def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], An
 
 
 def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """Reader of the cluster for the release gate: every release is deployed."""
+    """Mocked cluster for the release gate. Every Helm release has the status `deployed`."""
     labels = {"owner": "helm", "version": "1", "status": "deployed"}
     return lambda path, parameters: {"items": [{"metadata": {"labels": labels}}]}
 
 
 @contextmanager
 def _event_loop() -> Generator[None]:
-    """An event loop for one run, so that runs do not affect each other."""
+    """A new event loop for one run, so that runs do not affect each other."""
     loop = asyncio.new_event_loop()
     loop.set_default_executor(_SameThread())
     # A value that an `apply` refuses fails everything that is made of it. The run raises the first of these errors; the
@@ -242,10 +246,10 @@ def _event_loop() -> Generator[None]:
 
 
 class _SameThread(ThreadPoolExecutor):
-    """Executor that runs submitted functions at once; an exception becomes the future's.
+    """Executor that runs a submitted function at once, in the same thread.
 
-    The SDK registers each resource in a thread, so as not to wait for the engine. A recorder answers at once, and
-    threads would take a quarter of a run's time.
+    The SDK registers each resource in a thread of its own, so as not to wait for the engine. A recorder answers at
+    once, and threads would take a quarter of a run's time.
     """
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
@@ -267,7 +271,7 @@ def _result(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 def _no_debug(*_: object, **__: object) -> None:
-    """Replacement for `pulumi.log.debug`, which would send the text to an engine, that does nothing."""
+    """Replacement for `pulumi.log.debug`, which would send the text to an engine. It does nothing."""
 
 
 def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -276,9 +280,9 @@ def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, A
 
 
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
-    """The resource without aliases.
+    """Transformation that removes a resource's aliases.
 
-    azure-native gives each resource about a hundred aliases, one for each API version; turning them into URNs takes
+    azure-native gives each resource about a hundred aliases, one for each API version. Turning them into URNs takes
     nine tenths of a run's time, and nothing here reads them.
     """
     args.opts.aliases = None

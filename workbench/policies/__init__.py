@@ -1,7 +1,7 @@
-"""Rules on the resources of a stack.
+"""Policies: rules on the declared resources of a stack.
 
 `evaluate(stack)` returns the findings. The tests record what the program declares for each stack, in previews and in
-deployments, and evaluate the recordings; a `Stack` can be made from any other list of resources, too.
+deployments, and evaluate the recordings. A `Stack` can be made from any other list of resources, too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[ResourceFinding]:
-    """All findings of the rules on `stack`, in the order of the rules and then of the resources."""
+    """All findings about a stack, in the order of the rules and then of the resources."""
     return model.evaluate(stack, rules)
 
 

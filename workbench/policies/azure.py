@@ -27,7 +27,9 @@ GUARDED_TYPES = (
     AGENT_POOL,
     *PUBLIC_ACCESS,
 )
-"""Their deletion or replacement loses the cluster, its addresses, data, or GPUs that may not be available again."""
+"""Types of resources that must be protected: their deletion or replacement would lose the cluster, its addresses, data,
+or GPUs that may not be available again.
+"""
 
 _WIDE_SCOPE = re.compile(r"^/?(subscriptions/[^/]+|providers/Microsoft\.Management/managementGroups/[^/]+)?/?$", re.I)
 
@@ -84,7 +86,7 @@ def _principal_type(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _type_of(urn: str) -> str:
-    """The type token in a URN, without those of the resource's parents."""
+    """The type token of the resource in a URN. A URN also contains the types of the resource's parents."""
     return urn.split("::")[2].rpartition("$")[2] if urn.count("::") >= 3 else ""
 
 
@@ -102,7 +104,7 @@ def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
-    """Violations by subnets without outbound access.
+    """Violations by subnets that lack a security group, or an explicit outbound access.
 
     A subnet that a service manages has its own outbound access, and one for private endpoints needs none.
     """

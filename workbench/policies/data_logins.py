@@ -24,13 +24,15 @@ OSMO_DATABASE = "osmo"
 LEAST_BACKUP_DAYS = 14
 
 WIDEST = 256
-"""Addresses of the widest range that one firewall rule may open: a /24."""
+"""Largest number of addresses that one firewall rule may open: those of a /24."""
 _SAFE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     ACCOUNT: {"minimumTlsVersion": ("TLS1_2", "TLS1_3"), "enableHttpsTrafficOnly": (True, None)},
     CACHE: {"minimumTlsVersion": ("1.2", "1.3")},
     CACHE_DATABASE: {"clientProtocol": ("Encrypted", None)},
 }
-"""Values with which a service takes no connection that can be read on its way; None where that is the default."""
+"""Values of properties with which a service accepts only encrypted connections, by type. None stands for a property
+that is not set and whose default is safe.
+"""
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "require_secure_transport": ("on",),
     "ssl_min_protocol_version": ("TLSv1.2", "TLSv1.3"),

@@ -16,13 +16,15 @@ PUBLIC_ACCESS: Mapping[str, str] = {
     "azure-native:keyvault:Vault": "properties.publicNetworkAccess",
     "azure-native:dbforpostgresql:Server": "network.publicNetworkAccess",
 }
-"""Services that store data, and the property that disables public network access to each."""
+"""Types of services that store data, each with the property that disables its public network access."""
 FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 
 _SUBJECT = re.compile(
     r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+(@\d+)?/[\w.-]+(@\d+)?:environment:[\w.-]+"
 )
-"""Subject with the ids of owner and repository where GitHub sends them (GitHub changelog, 2026-04-23)."""
+"""Exact subject of a federated credential: a service account, or an environment of a GitHub repository. GitHub may add
+the ids of owner and repository (GitHub changelog, 2026-04-23).
+"""
 
 
 def _private(resource: Resource, stack: Stack) -> Iterable[Violation]:

@@ -1,4 +1,4 @@
-"""Rules on how resources are declared, whatever they are."""
+"""Rules on how a resource of any type is declared."""
 
 from __future__ import annotations
 

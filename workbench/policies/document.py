@@ -35,7 +35,7 @@ _SHOWN = {
     "retain_on_delete": "retainOnDelete",
 }
 _MANY = 4
-"""Entries of a list that are shown."""
+"""Number of a list's entries that an example on the page shows."""
 
 
 class _Plain(yaml.SafeDumper):
@@ -44,7 +44,7 @@ class _Plain(yaml.SafeDumper):
 
 
 def document() -> str:
-    """The content of the page."""
+    """The Markdown of docs/reference/policies.md."""
     parts = [_HEAD]
     for topic in Topic:
         own = [rule for rule in RULES if rule.topic is topic]
@@ -102,7 +102,9 @@ def _resource(example: Example, *, broken: bool) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value that YAML can represent: unknown values and secrets as text, long lists shortened."""
+    """A value in a form that YAML can represent: unknown values and secrets become texts, and long lists
+    are shortened.
+    """
     if value is UNKNOWN:
         return "(known after the deployment)"
     if isinstance(value, Secret):

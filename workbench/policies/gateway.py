@@ -1,4 +1,4 @@
-"""Rules on access to OSMO's control plane: none without a login, and no token without encryption."""
+"""Rules on access to OSMO's control plane: every access needs a login, and tokens are only sent encrypted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.policies.model import Resource, Rule, Stack, Topic, Violation, kn
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal"
-"""Annotation of a Service whose load balancer has an address of the cluster's network only."""
+"""Annotation of a Service whose load balancer gets only an address in the cluster's network."""
 IN_CLUSTER = (".svc", ".svc.cluster.local")
 _CHART = "https://github.com/NVIDIA/OSMO/tree/main/deployments/charts/service"
 _ENVOY = "values.gateway.envoy"
@@ -28,7 +28,9 @@ def _values(resource: Resource, chart: str) -> dict[str, Any]:
 
 
 def gateway_section(resource: Resource) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The gateway's section in the chart's values, and Envoy's section in it; empty if there is none."""
+    """The gateway's section in the values of OSMO's chart, and Envoy's section in it; each is empty if it
+    is missing.
+    """
     gateway = known_map(_values(resource, SERVICE_CHART).get("gateway"))
     return gateway, known_map(gateway.get("envoy"))
 

@@ -1,4 +1,4 @@
-"""Rules on GPU pools that no schema has: the source of the driver for each node image and VM size."""
+"""Rules on GPU pools that Azure's schemas do not express: the source of the driver for each node image and VM size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GRID = DriverSource.GRID.value
 
 
 def _source(pool: dict[str, Any]) -> str | None:
-    """The driver source in a pool's labels; None if there is none."""
+    """The driver source that a pool's labels name; None if they name none."""
     return known(known_map(pool.get("nodeLabels")).get(DRIVER_LABEL))
 
 

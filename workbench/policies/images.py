@@ -1,4 +1,4 @@
-"""Rules on where images come from, in a stack whose Pods may only pull from its own registry."""
+"""Rules on the registries of images in a stack whose Pods may pull only from the stack's own registry."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def host(image: str) -> str:
 
 
 def _images(resource: Resource) -> Iterator[tuple[str, str]]:
-    """Path and reference of each image of a workload."""
+    """Property path and reference of each image in a workload."""
     spec, path = known_map(resource.inputs.get("spec")), "spec"
     if resource.type == CRON_JOB:
         spec, path = known_map(known_map(spec.get("jobTemplate")).get("spec")), "spec.jobTemplate.spec"

@@ -1,4 +1,4 @@
-"""Rules on connections of Pods, and on Pods that the API server refuses."""
+"""Rules on connections of Pods, and on the Pod security level of namespaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"
 PRIVILEGED = frozenset({GPU_OPERATOR, *(name for part in PARTS for name in part.privileged)})
-"""Namespaces whose Pods need the node: the GPU Operator's load drivers, and parts give a reason for each of theirs."""
+"""Namespaces whose Pods need access to their node: the GPU Operator's, which loads drivers, and those for which an
+optional part gives a reason.
+"""
 ENFORCE = "pod-security.kubernetes.io/enforce"
 
 

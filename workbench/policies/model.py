@@ -1,4 +1,4 @@
-"""Input and output of a rule, independent of Pulumi: a rule can read a recording or the engine's state."""
+"""Input and output of a rule. They do not depend on Pulumi: a rule can read a recording or the engine's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.findings import Finding, Severity
 
 
 class Topic(StrEnum):
-    """The purpose of a rule, by which the reference groups the rules."""
+    """Purpose of a rule. The reference page groups the rules by it."""
 
     SECURITY = "security"
     RELIABILITY = "reliability"
@@ -40,7 +40,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Options:
-    """Resource options, with URNs for other resources and camelCase property paths."""
+    """Resource options. Other resources are named by URN, and properties by camelCase paths."""
 
     parent: str = ""
     provider: str = ""
@@ -56,9 +56,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource as declared. `inputs` are plain Python under camelCase keys, possibly `UNKNOWN` or `Secret`.
+    """One resource as declared. `inputs` are plain Python values under camelCase keys, or `UNKNOWN` or `Secret`.
 
-    `custom` is False for components, which exist in the program only.
+    `custom` is False for Pulumi components, which have no counterpart in Azure or Kubernetes.
     """
 
     type: str
@@ -71,7 +71,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Stack:
-    """All resources of one stack. `secrets` are plaintexts that must not appear outside a `Secret`."""
+    """All resources of one stack. `secrets` are plaintexts that may only appear within a `Secret`."""
 
     environment: str
     resources: tuple[Resource, ...]
@@ -84,7 +84,7 @@ class Stack:
         return self.environment == "prod"
 
     def of_type(self, *types: str) -> list[Resource]:
-        """Resources of these types, in their order."""
+        """Resources with one of these type tokens, in the order of the stack."""
         return [each for each in self.resources if each.type in types]
 
 
@@ -110,11 +110,11 @@ class Rule:
     types: tuple[str, ...] = ()
     topic: Topic = Topic.DECLARATION
     link: str = ""
-    """The documentation that the rule is based on."""
+    """Page of documentation that the rule is based on."""
     needs: tuple[str, ...] = ()
-    """Fields of `Options` that the rule needs: Pulumi's engine passes only some of them to a policy pack."""
+    """Fields of `Options` that the rule reads. Pulumi's engine passes only some of them to a policy pack."""
     needs_whole_stack: bool = False
-    """True for a rule that also reads the other resources of the stack, so that it needs all of them."""
+    """True for a rule that reads other resources of the stack besides the one that it judges."""
 
     def applies_to(self, resource: Resource) -> bool:
         return resource.type in self.types if self.types else resource.custom
@@ -122,7 +122,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceFinding(Finding):
-    """A violation of a rule by a resource. `where`: a property path, or empty."""
+    """Finding about a resource that violates a rule. `where`: a property path, or empty."""
 
     type: str
     name: str
@@ -134,14 +134,14 @@ class ResourceFinding(Finding):
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
-    """All findings of `rules` on `stack`, in the order of the rules and then of the resources."""
+    """All findings of `rules` about a stack, in the order of the rules and then of the resources."""
     return [found for rule in rules for resource in stack.resources for found in judge(rule, resource, stack)]
 
 
 def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]:
-    """The findings of one rule on one resource of a stack; none if the rule does not apply to the resource.
+    """The findings of one rule about one resource of a stack; none if the rule does not apply to the resource.
 
-    A path whose value will only be known after the deployment violates no rule.
+    A property whose value will only be known after the deployment violates no rule.
     """
     if not rule.applies_to(resource):
         return []
@@ -178,14 +178,14 @@ def _is_unknown(inputs: Mapping[str, Any], path: str) -> bool:
 
 
 def known(value: Any, default: Any = None) -> Any:
-    """`value` without its secret wrapper; `default` if it is absent or not known yet."""
+    """A value without its `Secret` wrapper; `default` if the value is absent or not known yet."""
     if isinstance(value, Secret):
         return known(value.value, default)
     return default if value is None or isinstance(value, Unknown) else value
 
 
 def known_list(value: Any) -> list[Any]:
-    """The known elements of a list; empty if the value is absent, unknown, or not a list."""
+    """The elements of a list whose values are known; empty if the value is absent, unknown, or not a list."""
     items = known(value, [])
     return [item for item in cast("list[Any]", items) if known(item) is not None] if isinstance(items, list) else []
 
@@ -197,7 +197,9 @@ def known_map(value: Any) -> dict[str, Any]:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Paths and values of everything in `value` that is neither a map nor a list; a `Secret` counts as one leaf."""
+    """Property path and value of everything in `value` that is neither a map nor a list. A `Secret` counts as one
+    value.
+    """
     if isinstance(value, Mapping):
         for key, entry in cast("Mapping[str, Any]", value).items():
             yield from leaves(entry, f"{path}.{key}" if path else str(key))

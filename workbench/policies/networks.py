@@ -1,4 +1,6 @@
-"""Rules on private networks: private resources are closed to the internet, and their names resolve."""
+"""Rules on private networks: their resources are closed to the internet, and the resources' names resolve in the
+network.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,16 @@ SENT_TO: Mapping[str, str] = {
     COLLECTION_ENDPOINT: "networkAcls.publicNetworkAccess",
     WORKSPACE: "publicNetworkAccessForIngestion",
 }
-"""Types that the network sends to, and the property that closes each to the internet."""
+"""Types that the network sends data to, each with the property that closes it to the internet for writing."""
 READ_FROM: Mapping[str, str] = {
     WORKSPACE: "publicNetworkAccessForQuery",
     METRICS_WORKSPACE: "publicNetworkAccess",
     GRAFANA: "properties.publicNetworkAccess",
 }
-"""Types that the network reads from, and the property that closes each to the internet."""
+"""Types that the network reads from, each with the property that closes it to the internet for reading."""
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
-"""Services that may have private endpoints, and the property that closes each to the internet."""
+"""Types of services that can have private endpoints, each with the property that closes it to the internet."""
 
 
 def _at(inputs: Mapping[str, Any], path: str) -> Any:

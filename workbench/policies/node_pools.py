@@ -21,8 +21,8 @@ MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 
 def pools(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Path and properties of each node pool that `resource` declares: an AgentPool's own, or those inline
-    in a cluster.
+    """Property path and properties of each node pool that a resource declares: an AgentPool, or a cluster with inline
+    pools.
     """
     if resource.type == AGENT_POOL:
         yield "", dict(resource.inputs)

@@ -14,7 +14,7 @@ MAINTENANCE = "azure-native:containerservice:MaintenanceConfiguration"
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
 KUBERNETES_WINDOW, NODE_WINDOW = "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"
 SHORTEST_WINDOW = 4
-"""Hours (AKS docs, planned-maintenance)."""
+"""Shortest maintenance window in hours (AKS docs, planned-maintenance)."""
 _NOTHING = ("0", "0%")
 
 

@@ -1,4 +1,4 @@
-"""Conversion of values that the engine and its plugins exchange into plain Python.
+"""Conversion of the values that Pulumi's engine and its plugins exchange into plain Python values.
 
 Source: pulumi/pulumi, sdk/go/common/resource/properties.go and plugin/rpc.go.
 """
@@ -12,7 +12,9 @@ from workbench.policies.model import UNKNOWN, Secret
 
 
 def plain(value: Any) -> Any:
-    """A `google.protobuf.Value` as plain Python: `UNKNOWN`, `Secret`, and integers as int."""
+    """A `google.protobuf.Value` as a plain Python value, with `UNKNOWN` and `Secret` where the engine marks them. Whole
+    numbers become int.
+    """
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
         return _struct({key: plain(entry) for key, entry in value.struct_value.fields.items()})

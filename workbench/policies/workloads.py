@@ -1,4 +1,4 @@
-"""Rules on workloads that the program itself declares, not on those of charts."""
+"""Rules on workloads that the program itself declares. Workloads of charts are not judged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ WORKLOADS = (
     CRON_JOB,
 )
 GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
-"""Containers that read the host's Python and its hypervisor's data, without capabilities, and write nothing there."""
+"""Workloads that read the host's Python and its hypervisor's data, without capabilities, and write nothing
+on the host.
+"""
 ON_THE_HOST = frozenset({GRID_AGENT, *GPU_EVIDENCE})
-"""Workloads that need access to the host. Review an addition for its rights there."""
+"""Workloads that need access to the host. Before adding one, review its rights on the host."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostPID", "hostNetwork", "hostIPC")

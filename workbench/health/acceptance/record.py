@@ -1,4 +1,5 @@
-"""Records of acceptance: one ConfigMap for each node, and a condition of the node. Commands about nodes and repairs read them.
+"""Records of acceptance: one ConfigMap for each node, and a condition of the node. Commands about nodes and repairs
+read them.
 
 The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, and outlives the
 node. The node's condition tells whether the last run passed; it is deleted with the Node object.

@@ -1,6 +1,6 @@
-"""Examples for each rule of resources that comply with it and resources that violate it.
+"""Examples for each rule: resources that comply with the rule, and resources that violate it.
 
-The tests run them, the reference shows them.
+The tests evaluate the examples, and docs/reference/policies.md shows them.
 """
 
 from __future__ import annotations
@@ -41,6 +41,6 @@ EXAMPLES: dict[str, list[Example]] = {
     **workloads.EXAMPLES,
     **cost.EXAMPLES,
 }
-"""Examples by the rule's id; the reference shows the first."""
+"""Examples by the id of the rule. The reference page shows the first one of each rule."""
 
 __all__ = ["EXAMPLES", "Example"]

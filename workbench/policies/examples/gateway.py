@@ -11,7 +11,7 @@ ENTRA = {"issuer": "https://login.microsoftonline.com/tenant/v2.0", "audience": 
 
 
 def gateway_release(envoy: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
-    """A release whose gateway violates no rule, except by the given values."""
+    """Inputs of a release of OSMO's chart whose gateway violates no rule unless the given values make it do so."""
     safe = {
         "service": {"type": "LoadBalancer", "annotations": {INTERNAL: "true"}},
         "ssl": {"enabled": True},

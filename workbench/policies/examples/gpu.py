@@ -24,7 +24,7 @@ RTX = "Standard_NC144ds_xl_RTXPRO6000BSE_v6"
 
 
 def agent(**selector: Any) -> Resource:
-    """A DaemonSet with this node selector."""
+    """A DaemonSet whose node selector has the given labels."""
     inputs = {"spec": {"template": {"spec": {"nodeSelector": selector["labels"]}}}}
     return Resource(DAEMON_SET, "agent", inputs, urn="agent")
 
@@ -34,7 +34,7 @@ DRIVER = Resource(NVIDIA_DRIVER, "driver", {}, urn="driver")
 
 
 def gpu_pool(name: str, os_sku: str) -> Resource:
-    """A GPU pool on a node image."""
+    """A GPU node pool with the node image `os_sku`."""
     return Resource(AGENT_POOL, name, {"gpuProfile": {"driver": "None"}, "osSKU": os_sku}, urn=name)
 
 

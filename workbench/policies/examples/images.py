@@ -1,4 +1,4 @@
-"""Examples for the rules on where images come from."""
+"""Examples for the rules on the registries that images come from."""
 
 from __future__ import annotations
 

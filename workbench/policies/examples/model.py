@@ -1,4 +1,4 @@
-"""Classes for examples of rules, and the parts that examples share."""
+"""Class of the examples for rules, and the resources that several examples share."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 class Example:
     """A resource that complies with a rule, and the changes that make it violate the rule.
 
-    In `bad`, None removes a value. `others` are the other resources of the stack; `bad_others`, if set, replace them in
-    the stack that violates the rule.
+    `bad` and `bad_options` are these changes; a None in `bad` removes an input. `others` are the other resources of the
+    stack. If `bad_others` is set, they replace `others` in the stack that violates the rule.
     """
 
     type: str
@@ -41,19 +41,19 @@ class Example:
     bad_others: tuple[Resource, ...] | None = None
 
     def stack(self, *, broken: bool) -> Stack:
-        """The example as a stack; its first resource is the one that the rule applies to."""
+        """A stack with the example as its first resource. With `broken`, it violates the rule."""
         others = self.bad_others if broken and self.bad_others is not None else self.others
         given: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
         resource = Resource(self.type, "it", self.shown(broken=broken), Options(**given), "urn")
         return Stack(self.environment, (resource, PROTECTED_CLUSTER, *others), self.secrets, self.region)
 
     def shown(self, *, broken: bool) -> dict[str, Any]:
-        """The example resource's inputs, without those that are None."""
+        """Inputs of the example's resource; with `broken`, those that violate the rule."""
         inputs = {**self.inputs, **(self.bad if broken else {})}
         return {key: value for key, value in inputs.items() if value is not None}
 
     def shown_options(self, *, broken: bool) -> dict[str, Any]:
-        """The resource's options that the example is about."""
+        """Options of the example's resource that the rule is about; with `broken`, those that violate the rule."""
         return {**self.options, **(self.bad_options if broken else {})}
 
 
@@ -75,7 +75,7 @@ ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}
 
 
 def workload(container: dict[str, Any] | None = None, **pod: Any) -> dict[str, Any]:
-    """Inputs of a workload that violates no rule, except by the given values."""
+    """Inputs of a workload that violates no rule unless the given values make it do so."""
     containers = [{"image": DIGEST, "resources": REQUESTS, **(container or {})}]
     return {"updateStrategy": ROLLING, "template": {"spec": {"containers": containers, **pod}}}
 

@@ -12,7 +12,7 @@ SURGED = {"maxSurge": "1", "maxUnavailable": "0", "drainTimeoutInMinutes": 30}
 
 
 def window(name: str) -> Resource:
-    """A maintenance window under the name that AKS reserves for it."""
+    """A maintenance window with a name that AKS reserves for its purpose."""
     return Resource(MAINTENANCE, name, {"configName": name, "maintenanceWindow": {"durationHours": 6}}, urn=name)
 
 

@@ -1,8 +1,8 @@
-"""Access of nodes and of others to the cluster's API server.
+"""Judgement of connections to the cluster's API server, from nodes and from the internet.
 
-A public API server accepts only authorized ranges, if there are any, and these must include the address with which
-nodes leave the network (AKS docs, api-server-authorized-ip-ranges). A private one has its name in a private zone, which
-AKS creates and links for `system` (AKS docs, private-clusters).
+A public API server accepts only its authorized ranges if it has any. They must include the address with which nodes
+leave the network (AKS docs, api-server-authorized-ip-ranges). The name of a private API server is in a private DNS
+zone, which AKS creates and links if the setting is `system` (AKS docs, private-clusters).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from workbench.policies.model import Resource, Unknown, known, known_list, known
 
 CLUSTER, PUBLIC_ADDRESS = "azure-native:containerservice:ManagedCluster", "azure-native:network:PublicIPAddress"
 NODES_ONLY = "0.0.0.0/32"
-"""Placeholder for the public address of AKS's load balancer (the same page, "Special case")."""
+"""Authorized range that stands for the public address of AKS's load balancer (AKS docs,
+api-server-authorized-ip-ranges, "Special case").
+"""
 PORT = 443
 
 
@@ -26,11 +28,11 @@ PORT = 443
 class ApiServer:
     cluster: Resource
     is_private: bool
-    """True where nodes reach it at an address of the network."""
+    """True if nodes reach the API server at an address of their network."""
 
     def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
-        """Verdict whether the API server accepts the nodes; for a private one, whether its name leads the
-        nodes to it.
+        """Verdict on the connection from the nodes: a public API server must accept their address, and the name of a
+        private one must resolve.
         """
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if self.is_private:
@@ -54,7 +56,7 @@ class ApiServer:
         return Verdict(False, f"authorized ranges of {self.cluster.name}, without the nodes' address", self.cluster)
 
     def lets_in_anybody(self) -> Verdict:
-        """Verdict whether any address on the internet can reach the API server."""
+        """Verdict on a connection from any address on the internet."""
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if known(access.get("enablePrivateCluster")) is True:
             return Verdict(False, f"no public address of {self.cluster.name}", self.cluster)

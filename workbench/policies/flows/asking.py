@@ -1,4 +1,4 @@
-"""Answer to one question about a stack: whether FROM reaches TO, even if no flow between them is declared."""
+"""Answer to a question about one connection in a stack: can FROM reach TO? The flow need not be declared."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from workbench.policies.flows.world import World
 
 SOURCES = (*CLIENTS, *(name for name, each in PARTIES.items() if not isinstance(each, Address)))
 OF_CLIENTS = (*BALANCERS, SUBNETS, RESOLVER)
-"""Targets that are asked about from outside of the cluster only."""
+"""Targets about which only connections from outside of the cluster can be asked."""
 TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, IMAGES, *PARTIES)
 OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
-"""Targets that determine their port themselves."""
+"""Targets whose ports follow from their resources, so that a question about them needs no port."""
 
 
 class Unasked(Exception):
-    """Error if the question has no answer; the text says why, and what to ask instead."""
+    """Error for a question that cannot be answered. The text says why, and what to ask instead."""
 
 
 def ask(world: World, source: str, target: str, ports: Sequence[int] = (), protocol: str = "TCP") -> list[Judgement]:
-    """The judgements of the declared flows between two ends; with `ports`, or if none is declared, of the asked
-    connections.
+    """Judgements on the connections from `source` to `target`: on the declared flows between them, or, if there are
+    none or `ports` is given, on a connection to each port.
 
     Raises:
         Unasked: an end is not known, the stack does not have it, or a port must be given.
@@ -85,7 +85,7 @@ def _absent(world: World, source: str, target: str) -> str:
 
 
 def grouped(judged: Sequence[Judgement]) -> list[tuple[Judgement, list[int]]]:
-    """Judgements that differ only in their port, merged, each with all its ports."""
+    """Judgements with their ports. Judgements that differ in nothing but the port are merged."""
     found: dict[tuple[object, ...], tuple[Judgement, list[int]]] = {}
     for each in judged:
         verdict = each.way.verdict

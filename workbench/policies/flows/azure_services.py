@@ -1,4 +1,4 @@
-"""Azure's data services: the addresses at which each is reached, and the callers that it admits."""
+"""Azure services in a stack: the addresses at which they are reached, and the callers that their firewalls admit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS: Mapping[str, tuple[str, int]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
     "azure-native:dashboard:Grafana": ("grafana", 443),
 }
-"""Name in the flows and port of each type."""
+"""Name in `declared.yaml`, and port, of each type of Azure service."""
 TAGS: Mapping[str, str] = {
     "database": "AzureCloud",
     "cache": "AzureCloud",
@@ -36,7 +36,9 @@ TAGS: Mapping[str, str] = {
     "metrics": "AzureMonitor",
     "grafana": "AzureCloud",
 }
-"""Service tags of the public endpoints (Azure docs, service-tags-overview); AzureCloud for one without its own."""
+"""Service tag of each service's public endpoint (Azure docs, service-tags-overview); AzureCloud if the service has no
+tag.
+"""
 _CLOSED: Mapping[str, str] = {
     **PUBLIC_ACCESS,
     REDIS: "publicNetworkAccess",
@@ -49,9 +51,13 @@ _RULES: Mapping[str, str] = {
     "azure-native:storage:StorageAccount": "networkRuleSet.defaultAction",
     "azure-native:containerregistry:Registry": "networkRuleSet.defaultAction",
 }
-"""Property that decides about an address that no rule names: `Allow`, also where it is absent, or `Deny`."""
+"""Property that decides about addresses that no firewall rule names, by type. They are refused if it is `Deny`, and
+admitted if it is `Allow` or absent.
+"""
 AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
-"""Start and end of a firewall rule that lets in whatever runs in Azure (Azure docs, postgresql concepts-firewall)."""
+"""Start and end of a firewall rule that admits everything that runs in Azure (Azure docs, postgresql
+concepts-firewall).
+"""
 
 
 @dataclass(frozen=True)
@@ -60,15 +66,15 @@ class Service:
     resource: Resource
     port: int
     firewall: tuple[Resource, ...]
-    """Rules that let addresses in; for a database only."""
+    """Firewall rules that admit addresses. Only a database has them."""
     nodes: frozenset[str]
-    """URNs of the nodes' public addresses."""
+    """URNs of the public addresses with which nodes leave the network."""
     endpoints: tuple[Resource, ...]
     is_reached_elsewhere: bool = False
-    """True where its private endpoint is that of a private link scope of another stack."""
+    """True if the service's private endpoint belongs to a private link scope of another stack."""
 
     def lets_in_nodes(self) -> Verdict:
-        """Verdict whether the service's public endpoint accepts packets from the nodes."""
+        """Verdict on connections from the nodes to the service's public endpoint."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -79,7 +85,7 @@ class Service:
         return Verdict(False, f"firewall of {self.name}, which has no rule for the nodes", self.resource)
 
     def lets_in_anybody(self) -> Verdict:
-        """Verdict whether the service's public endpoint accepts any address on the internet."""
+        """Verdict on connections from any address on the internet to the service's public endpoint."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -121,8 +127,8 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
 
 
 def _leads_to(endpoint: Resource, *services: Resource) -> bool:
-    """True if a private endpoint leads to one of these services; a private link scope stands for the
-    resources in it.
+    """True if a private endpoint leads to one of these resources: a service, or the private link scope that the service
+    is in.
     """
     return any(each.urn in endpoint.options.depends_on for each in services)
 

@@ -1,4 +1,5 @@
-"""Services of type LoadBalancer in a stack: declared ones, and OSMO's gateway, which the chart creates.
+"""Services of type LoadBalancer in a stack: those that the program declares, and OSMO's gateway, which its chart
+creates.
 
 Annotations: cloud-provider-azure docs, topics/loadbalancer; AKS docs, internal-lb and load-balancer-standard.
 """
@@ -24,16 +25,20 @@ HTTP, HTTPS = 80, 443
 
 @dataclass(frozen=True)
 class Balancer:
-    """Load balancer of a Service. `ports`: the ports that clients use."""
+    """Load balancer of a Kubernetes Service. `ports`: the ports that clients connect to."""
 
     resource: Resource
     name: str
     ports: tuple[int, ...]
     internal: bool
     sources: tuple[Source, ...]
-    """Sources that it accepts; empty for an internal one without ranges, which accepts whoever reaches the network."""
+    """Sources that the load balancer accepts. Empty for an internal one without source ranges, which accepts all
+    clients that reach the network.
+    """
     floating: bool = True
-    """True where a packet that has passed it still has its address and port; otherwise it has those of a node."""
+    """True if a packet keeps its target address and port when it passes the load balancer; False if it gets those of a
+    node.
+    """
 
 
 def balancers(resources: Sequence[Resource]) -> list[Balancer]:
@@ -53,10 +58,11 @@ def _declared(resources: Sequence[Resource]) -> Iterator[Balancer]:
 
 
 def _gateways(resources: Sequence[Resource]) -> Iterator[Balancer]:
-    """Load balancers of OSMO's gateway.
+    """Load balancers of OSMO's gateway, from the values of OSMO's chart.
 
     The chart sets the type LoadBalancer by default, and has values for annotations but not for source ranges
-    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Port 80 has the same listener.
+    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Its port 80 leads to the same listener as
+    its HTTPS port.
     """
     for each in resources:
         envoy = gateway_section(each)[1] if each.type == RELEASE else {}

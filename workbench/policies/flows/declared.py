@@ -1,4 +1,4 @@
-"""The flows of `declared.yaml`, as typed objects."""
+"""The flows and parties of `declared.yaml` as typed objects."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Required(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     TOLERATED = "tolerated"
-    """Open, although it should not be; `Flow.instead` protects it."""
+    """Open, although it should be closed. `Flow.instead` says what protects the target."""
     ASKED = "not declared"
-    """Value for a flow that is not declared, and that somebody asks about."""
+    """Value for a flow that a user asks about, and that `declared.yaml` does not have."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,16 @@ class Flow:
     source: str
     target: str
     ports: tuple[int, ...]
-    """Ports of the flow; empty: those of the load balancer, or of Azure's service."""
+    """Ports of the flow. Empty for `ports: service`: the ports then follow from the load balancer or Azure service."""
     protocol: str
     must: Required
     why: str
     instead: str = ""
     where: str = ""
-    """`isolated`: only while the target's namespace denies what is not named; `scraped`: while a monitor names it."""
+    """Condition of the flow: `isolated` if it only exists while the target's namespace denies all connections by
+    default, `scraped` if only while a monitor of the stack names the target's Pods; empty for a flow without a
+    condition.
+    """
 
     def __str__(self) -> str:
         return f"{self.source} → {self.target}"
@@ -44,11 +47,11 @@ _FILE: Mapping[str, Any] = safe_yaml.load(
 EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
-"""Parties outside of the program's namespaces, which every stack has."""
+"""Parties that every stack has, because they are not in a namespace of the program."""
 DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
-"""Parties of which the program declares the workload itself: only stacks with that workload have them."""
+"""Parties whose workload the program itself declares. A stack has such a party only if it declares the workload."""
 BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}
-"""Namespaces of the program whose workloads make a party's own one."""
+"""Namespace of the program whose workloads create the party's own namespace, by party."""
 
 
 def _party(row: Mapping[str, Any]) -> Party:

@@ -1,5 +1,5 @@
-"""Hops of a connection: NetworkPolicies, security groups, routes to the internet, the API server's
-authorized ranges.
+"""Hops of a connection: NetworkPolicies, security groups, routes to the internet, and the API server's authorized
+ranges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
 from workbench.policies.flows.world import Subnet, World
 
 SOMEWHERE = Address("20.42.0.4")
-"""An arbitrary address of Azure's: public endpoints have internet addresses."""
+"""An arbitrary address of Azure, in place of the unknown address of a public endpoint."""
 FOREIGN = "the network under the cluster, which is not of the stack"
 
 
@@ -24,15 +24,15 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """The deciding hops among several ways: the worst way for a flow that has to be open, since every way must be open;
-    the best way for one that has to be closed, since none may be open.
+    """The hops that decide about a flow with several ways: the worst way for a flow that must be open, since all its
+    ways must be open; the best way for a flow that must be closed, since all its ways must be closed.
     """
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)
 
 
 def by_policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Hops:
-    """Hops with the verdict of NetworkPolicies; empty if neither end is a Pod."""
+    """Hops with the verdict of the NetworkPolicies on a connection; empty if neither end is a Pod."""
     ends = list(dict.fromkeys(each.namespace for each in (source, target) if isinstance(each, Pod)))
     if not ends:
         return ()
@@ -50,15 +50,15 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """The deciding hops over all subnets of nodes: a flow that has to be open must be open in all of them, one that has
-    to be closed in none.
-    """
+    """The hops that decide about a flow from or to nodes. The ways of the flow are the nodes' subnets (see `chosen`)."""
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 
 
 def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """Hops with the verdict of security groups, which also apply to nodes and Pods in the same subnet."""
+    """Hops with the verdict of security groups on a connection between nodes or Pods. The groups apply within a subnet,
+    too.
+    """
 
     def range_of(party: Party, subnet: Subnet) -> IPv4Network:
         return world.pod_range if isinstance(party, Pod) and world.pod_range is not None else subnet.cidr
@@ -75,9 +75,9 @@ def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: in
 
 
 def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = None) -> Hops:
-    """Hops from nodes to a public address, or to an address of the platform.
+    """Hops from nodes to a public address, or to one of Azure's addresses in `PLATFORM`.
 
-    Packets of Pods have their node's address.
+    Packets from Pods leave with their node's address.
     """
     if target.text in PLATFORM:
         return of_nodes(

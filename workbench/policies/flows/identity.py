@@ -1,5 +1,5 @@
-"""Search for the resource that another one refers to: by its id, or in a preview, in which ids are not known, by the
-dependency.
+"""Lookup of the resource that another resource refers to: by its id, or, in a preview, where ids are not known, by the
+Pulumi dependency.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from workbench.policies.model import Resource, known, known_map
 
 
 def id_of(reference: Any) -> str | None:
-    """The id in a reference such as `{id: …}`, or in a plain text; None if it is not known yet."""
+    """The id in a reference, which is a text or a map such as `{id: …}`; None if the id is not known yet."""
     value = known(reference)
     return str(found) if (found := known(known_map(value).get("id") if isinstance(value, dict) else value)) else None
 
 
 def named(reference: Any, source: Resource, among: Iterable[Resource], key: str) -> Resource | None:
-    """The resource that a property of `source` refers to; None if it belongs to another stack.
+    """The resource among `among` that a property of `source` refers to; None if it belongs to another stack.
 
     Args:
-        key: The property with the resource's own name, with which the id ends, such as `natGatewayName`.
+        reference: Value of the property of `source`.
+        key: Input that has the name of the wanted resource, with which its id ends, such as `natGatewayName`.
     """
     identifier = id_of(reference)
     for each in among:
@@ -35,7 +36,7 @@ def named(reference: Any, source: Resource, among: Iterable[Resource], key: str)
 
 
 def last_part(reference: Any) -> str:
-    """The name at the end of an id, for messages."""
+    """The last part of the id in a reference, for messages."""
     return (id_of(reference) or "").rpartition("/")[2] or "one that is not known yet"
 
 

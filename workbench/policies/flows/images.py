@@ -1,4 +1,4 @@
-"""Registries that a stack's images come from: directly, or through the stack's own registry, which caches others.
+"""Registries that a stack pulls images from: their own, or the stack's registry, which caches other registries.
 
 If an admission policy rewrites every image to the stack's registry, an image can be pulled if a cache rule covers its
 registry (Azure docs, container-registry artifact-cache-overview), or if somebody has imported it, which no resource
@@ -30,7 +30,9 @@ def pulled(resources: Sequence[Resource]) -> dict[str, list[str]]:
 
 
 def _chart(release: Resource) -> str:
-    """The chart's name, from a name, a registry's address, or an archive's file name."""
+    """The chart's name. The input of the release may be the name, an address in a registry, or the file name of an
+    archive.
+    """
     last = str(known(release.inputs.get("chart"), "")).rpartition("/")[2]
     return next((name for name in chart_images() if last == name or last.startswith((f"{name}-v", f"{name}-1"))), last)
 
@@ -44,7 +46,9 @@ def renaming(resources: Sequence[Resource]) -> Resource | None:
 
 
 def has(host: str, images: Sequence[str], resources: Sequence[Resource]) -> Verdict:
-    """Verdict whether the stack's registry provides these images of another registry."""
+    """Verdict on pulling these images of the registry `host` from the stack's registry. It is open if a cache rule
+    covers `host`, and else unknown.
+    """
     for rule in of_type(resources, CACHE_RULE):
         if str(known(rule.inputs.get("sourceRepository"), "")).partition("/")[0] == host:
             return Verdict(True, f"cache rule {known(rule.inputs.get('cacheRuleName'), rule.name)}", rule)

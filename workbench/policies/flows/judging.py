@@ -1,4 +1,4 @@
-"""Judgement of each declared flow."""
+"""Judgement of each flow of `declared.yaml` in a stack."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from workbench.policies.model import Resource, Stack
 
 @dataclass(frozen=True)
 class Judgement:
-    """Judgement of one connection of a flow: to one port of one target."""
+    """A flow, and one of its connections in the stack: to one port of one target."""
 
     flow: Flow
     way: Way
 
     @property
     def holds(self) -> bool:
-        """True if the flow is in the state that it has to be in, or its state is not known yet."""
+        """True if the connection is in the state that the flow must have, or if its state is not known yet."""
         if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
             return True
         return self.way.verdict.open is (self.flow.must is Required.OPEN)
 
     @property
     def resource(self) -> Resource | None:
-        """The resource that decides the flow's state, or else the target."""
+        """The resource that decides whether the connection is open, or else the target's resource."""
         return self.way.verdict.resource or self.way.resource
 
     def __str__(self) -> str:

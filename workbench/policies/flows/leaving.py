@@ -1,4 +1,4 @@
-"""The way of a node's packets out of its subnet: routes, and the resource that gives them a public address.
+"""Outbound access of a subnet with nodes: its routes, and the resource that gives packets a public address.
 
 A route in the subnet's table takes precedence over a NAT gateway, and the longest prefix over others (Azure docs,
 nat-overview and virtual-networks-udr-overview). What AKS itself sets up follows from the cluster's outbound type (AKS
@@ -22,12 +22,12 @@ BY_AKS = {
     "managedNATGateway": "AKS's NAT gateway",
     "managedNATGatewayV2": "AKS's NAT gateway",
 }
-"""Outbound types for which the subnet needs nothing."""
+"""Outbound types for which AKS creates the outbound access, so that the subnet needs no resource of its own."""
 INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 
 def leaves(subnet: Resource, resources: Sequence[Resource], outbound: str | None, target: IPv4Network) -> Verdict:
-    """Verdict whether a packet to a public address finds its way out of the subnet.
+    """Verdict on packets from a subnet to a public address: do they get out of the network?
 
     Args:
         outbound: The cluster's outbound type; None if it is not known.
@@ -57,7 +57,7 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 
 
 def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network) -> Verdict | None:
-    """Verdict by the subnet's route table on the address; None if the table has no route for it."""
+    """Verdict of the subnet's route table on packets to the target; None if the table has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None
@@ -90,7 +90,7 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict
 def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
     """True if a route's prefix contains the target.
 
-    A prefix for half the internet counts as the whole, since VPN gateways and firewalls announce the two halves.
+    If the target is the whole internet, half of it is enough, since VPN gateways and firewalls announce two halves.
     """
     return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
 

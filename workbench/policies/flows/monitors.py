@@ -1,4 +1,4 @@
-"""Pods and ports that are scraped, by the PodMonitors that a stack declares."""
+"""Pods and ports from which a Prometheus collects metrics, by the PodMonitors that a stack declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ TYPES: Mapping[str, str] = {
     "azure-monitors": "kubernetes:azmonitoring.coreos.com/v1:PodMonitor",
     "monitors": "kubernetes:monitoring.coreos.com/v1:PodMonitor",
 }
-"""The API group of each target: Azure's add-on reads only its own (Azure/prometheus-collector)."""
+"""Type of the PodMonitors by target in `declared.yaml`. Azure's add-on reads only those of its own API group
+(Azure/prometheus-collector).
+"""
 _ADDRESS = "__address__"
 
 
@@ -23,7 +25,7 @@ class Scraped:
     name: str
     pod: Pod
     port: int | None
-    """Number of the port; None where the chart gives the named port a number that is not declared."""
+    """Number of the port; None if the monitor names the port and no declaration has its number."""
 
 
 def scraped(resources: Sequence[Resource], target: str, parties: Mapping[str, Party]) -> Iterator[Scraped]:

@@ -1,8 +1,8 @@
-"""Resolution of a service's name to its private endpoint.
+"""DNS resolution of an Azure service's name to its private endpoint.
 
-A zone group writes the endpoint's address into private zones, whose records only networks with a link to the zone can
-resolve (Azure docs, private-endpoint-dns). The network's DNS servers resolve names: servers in a hub see the zones that
-the hub's network is linked to.
+A zone group writes the endpoint's address into private DNS zones, whose records only networks with a link to the zone
+can resolve (Azure docs, private-endpoint-dns). If a network uses DNS servers in a hub, these resolve the zones that the
+hub's network is linked to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
 
 
 def leads_to(endpoint: Resource, resources: Sequence[Resource]) -> Verdict:
-    """Verdict whether the nodes resolve the service's name to the endpoint's address."""
+    """Verdict on DNS: do the nodes resolve the service's name to the endpoint's address?"""
     for group in of_type(resources, ZONE_GROUP):
         if not _is_of(group, endpoint):
             continue
@@ -41,7 +41,7 @@ def _is_of(group: Resource, endpoint: Resource) -> bool:
 
 
 def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) -> Verdict:
-    """Verdict whether the nodes resolve the names in a zone that `source` refers to."""
+    """Verdict on DNS: do the nodes resolve names in the zone that `source` refers to by `zone_id`?"""
     zones = of_type(resources, ZONE)
     identifier = id_of(zone_id)
     if identifier is None:
@@ -55,8 +55,8 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
 
 
 def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Verdict, ...]:
-    """Verdict whether clients resolve the name of OSMO's gateway; empty unless the stack keeps that name in a private
-    zone.
+    """Verdict on DNS: do clients resolve the name of OSMO's gateway? Empty if the name is in no private zone of the
+    stack.
     """
     records = of_type(resources, RECORD) if balancer.type == RELEASE else []
     zones = of_type(resources, ZONE)

@@ -2,13 +2,14 @@
 them.
 
 Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy selects in a direction is open in
-that direction; policies add up; a connection must be allowed for its sender and, if the receiver is a Pod, for the
-receiver.
+that direction; what any policy allows is allowed; a connection must be allowed for its sender, and for its receiver if
+that is a Pod.
 
-The plugins differ in `ipBlock`. Cilium's matches only addresses outside of the cluster, neither Pods nor nodes (AKS
-docs, azure-cni-powered-by-cilium) nor an API server that it knows (cilium/cilium#20550). That it does not match an API
-server outside of the cluster either is assumed, as the stricter case. Azure's network policy manager and Calico match
-every address, including those of Pods and nodes (AKS docs, migrate-from-npm-to-cilium-network-policy).
+The plugins differ in `ipBlock`. Cilium's matches only addresses outside of the cluster: it matches neither Pods nor
+nodes (AKS docs, azure-cni-powered-by-cilium) nor an API server that Cilium knows (cilium/cilium#20550). That it does
+not match an API server outside of the cluster either is assumed, as the stricter case. With Azure's network policy
+manager and Calico it matches every address, including those of Pods and nodes (AKS docs,
+migrate-from-npm-to-cilium-network-policy).
 """
 
 from __future__ import annotations
@@ -29,27 +30,27 @@ NAME = "kubernetes.io/metadata.name"
 class Engine(StrEnum):
     CILIUM = "cilium"
     ADDRESSES = "addresses"
-    """Azure's network policy manager, or Calico: an `ipBlock` matches every address."""
+    """Azure's network policy manager, or Calico: an `ipBlock` matches addresses of Pods and nodes, too."""
     NONE = "none"
     """Value for a cluster in which nothing enforces policies."""
     UNKNOWN = "unknown"
 
 
 PRIVATE_RANGE = IPv4Network("10.0.0.0/8")
-"""Stands for the addresses of Pods and nodes where the cluster is not the stack's."""
+"""Assumed range of Pods and nodes in a cluster that the stack does not create."""
 
 
 @dataclass(frozen=True)
 class Ground:
-    """The cluster's network: the plugin that enforces policies, and the addresses that matter to plugins that match
-    addresses.
+    """The cluster's network: the plugin that enforces NetworkPolicies, and the address ranges that an `ipBlock` may
+    match.
     """
 
     engine: Engine = Engine.CILIUM
     pods: IPv4Network = PRIVATE_RANGE
     nodes: tuple[IPv4Network, ...] = (PRIVATE_RANGE,)
     api_server: IPv4Network | None = None
-    """Address range of the API server; None for one with a public address."""
+    """Address range of a private API server; None for an API server with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
         """The address ranges that contain a party's address."""
@@ -63,17 +64,18 @@ class Ground:
 
 
 API_SERVER = "api server"
-"""Name of the entity in `declared.yaml`."""
+"""Name of the API server's entity in `declared.yaml`."""
 SOME_PUBLIC = IPv4Network("20.42.0.4/32")
-"""An arbitrary public address of Azure's."""
+"""An arbitrary public address of Azure, in place of the unknown address of the API server."""
 CILIUM = Ground()
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision on one connection. `by`: index of the policy that decides, None if none does.
+    """Decision of the NetworkPolicies on one connection. `by`: index of the policy that decides; None if no policy
+    does.
 
-    `allowed` is None if it depends on which plugin enforces the policies.
+    `allowed` is None if the decision depends on the unknown plugin that enforces the policies.
     """
 
     allowed: bool | None
@@ -91,15 +93,15 @@ class _Connection:
 
 
 def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """True if both ends of the connection allow it, with Cilium as the plugin."""
+    """True if NetworkPolicies that Cilium enforces allow the connection at both ends."""
     return decide(list(policies), source, target, port, protocol).allowed is True
 
 
 def decide(  # noqa: PLR0917 - the parts of one connection
     policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
 ) -> Decision:
-    """Decision on a connection, with the policy that decides: one that allows it, or the first that selects the closed
-    end.
+    """Decision on a connection, with the policy that decides: one that allows the connection, or the first one that
+    selects the end at which it is denied.
     """
     if ground.engine is Engine.NONE:
         return Decision(True)
@@ -118,7 +120,7 @@ def decide(  # noqa: PLR0917 - the parts of one connection
 
 
 def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: Party, kind: str) -> Decision:
-    """Decision for one end of a connection, in the direction `kind`."""
+    """Decision at the end `own` of a connection, in the direction `kind` (`Egress` or `Ingress`)."""
     if not isinstance(own, Pod):
         return Decision(True)
     chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]
@@ -159,7 +161,9 @@ def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
 
 
 def _in_block(block: Json, party: Party, ground: Ground) -> bool:
-    """True if a range contains all possible addresses of a party: a Pod's address is not known before the Pod runs."""
+    """True if an `ipBlock` contains every address that a party may have. A Pod's address is not known before the Pod
+    runs, so its whole range must be in the block.
+    """
     if ground.engine is Engine.CILIUM and not isinstance(party, Address):
         return False
     if isinstance(party, Address) and ip_address(party.text).version != ip_network(block["cidr"]).version:

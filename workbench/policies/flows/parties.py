@@ -1,4 +1,4 @@
-"""Ends of connections: Pods, addresses, and entities that no policy of the cluster can select."""
+"""Ends of connections: Pods, addresses, and entities that no NetworkPolicy can select."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ipaddress import IPv4Network
 
 @dataclass(frozen=True)
 class Pod:
-    """A Pod with its own address."""
+    """A Pod as an end of connections. A Pod on its node's network is included if `on_host` is True."""
 
     namespace: str
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Numbers of its ports by name."""
+    """Numbers of the Pod's ports by name."""
     space: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Labels of its namespace beside the one with the name, which Kubernetes sets."""
+    """Labels of the Pod's namespace, except the one with the namespace's name, which Kubernetes sets."""
     on_host: bool = False
-    """True where it has its node's address: no policy selects or names it."""
+    """True if the Pod has its node's address, so that no NetworkPolicy selects or allows it."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,15 @@ class Address:
 
 @dataclass(frozen=True)
 class Entity:
-    """A node, a Pod on the node's network, or the API server, which neither selectors nor `ipBlock` can select."""
+    """A node, a Pod on its node's network, or the API server. Neither selectors nor, with Cilium, an `ipBlock` match
+    it.
+    """
 
     name: str
 
 
 Party = Pod | Address | Entity
 INTERNET = "Internet"
-"""Every address that is not of a virtual network (a service tag)."""
+"""Service tag of all addresses outside of the virtual network."""
 Source = IPv4Network | str
 """Source of a packet as a security group sees it: a network, or a service tag."""

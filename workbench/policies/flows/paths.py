@@ -1,4 +1,4 @@
-"""Search for the ways of a flow in a stack; only this module determines the flow's ends."""
+"""Search for the connections of a flow in a stack. Only this module determines the flow's two ends."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SUBNETS, RESOLVER = "subnets", "resolver"
 SERVICES = frozenset(kind for kind, _ in KINDS.values())
 HTTPS = 443
 ANYWHERE = Address("8.8.8.8")
-"""A public address that is none of Azure's."""
+"""An arbitrary public address that does not belong to Azure."""
 INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
 def ways(world: World, flow: Flow) -> Iterator[Way]:
-    """The connections of the flow in the stack; none if the stack lacks one of its ends."""
+    """The connections of the flow in the stack; none if the stack lacks one of the flow's ends."""
     if not _applies(world, flow):
         return
     if flow.target in TO:
@@ -71,7 +71,7 @@ def _applies(world: World, flow: Flow) -> bool:
 
 
 def _between(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """Hops from a Pod or a node to another one, or to an address outside of the cluster."""
+    """Hops from a Pod or a node to another Pod or node, to the API server, or to an address outside of the cluster."""
     policies = by_policies(world, source, target, port, flow.protocol)
     if isinstance(target, Address):
         return (*policies, *out(world, flow, target, port))
@@ -118,7 +118,7 @@ def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port:
 
 
 def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
-    """Ways to anything in the subnets, by whatever address."""
+    """Connections to any address in the subnets."""
     for port in flow.ports:
         for subnet in world.subnets:
             if subnet.group is None:
@@ -131,7 +131,7 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
-    """Ways from clients of the network to the stack's DNS resolver, which has its own subnet."""
+    """Connections from clients of the network to the stack's DNS resolver, which has its own subnet."""
     for endpoint in of_type(world.resources, INBOUND_ENDPOINT):
         for given in known_list(endpoint.inputs.get("ipConfigurations")):
             reference = known_map(given).get("subnet")
@@ -159,7 +159,7 @@ def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _to_images(world: World, flow: Flow) -> Iterator[Way]:
-    """Ways to the registries of the charts' images, or to the stack's own registry if it replaces them all."""
+    """Connections to the registries of the charts' images, or to the stack's own registry if it replaces them all."""
     closed = images.renaming(world.resources)
     for host, names in images.pulled(world.resources).items():
         if closed is None:

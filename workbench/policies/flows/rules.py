@@ -1,4 +1,4 @@
-"""Rules on flows: flows that have to be open must be open, and flows that have to be closed must be closed."""
+"""Rules on flows: those that must be open are open, and those that must be closed are closed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ DECIDING = (
 
 
 class _Last:
-    """Cache of the last stack's judgements, which all its resources share."""
+    """Cache of the judgements on the last stack: the rules are evaluated for each resource, but a stack is
+    judged once.
+    """
 
     def __init__(self) -> None:
         self._stack: Stack | None = None

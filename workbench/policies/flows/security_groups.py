@@ -1,9 +1,9 @@
-"""Traffic that a network security group admits and lets out (Azure docs, network-security-groups-overview).
+"""Packets that a network security group lets in and out (Azure docs, network-security-groups-overview).
 
 Rules are read in the order of their priority, and the first that matches decides. After all of them come Azure's own:
 AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound, AllowInternetOutBound,
-DenyAllOutBound. Only rules that name the service tag of the metadata service or of Azure's resolver apply to packets to
-these two (the same page, "Azure platform considerations").
+DenyAllOutBound. Packets to the metadata service and to Azure's resolver are matched only by rules that name the service
+tags of these two (the same page, "Azure platform considerations").
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ GROUP, RULE = "azure-native:network:NetworkSecurityGroup", "azure-native:network
 EVERYTHING = ("*", "0.0.0.0/0")
 VIRTUAL_NETWORK = "VirtualNetwork"
 PUBLIC, PRIVATE = "public", "private"
-"""Targets of a packet that reaches the group with the public address of a load balancer, or with one of the network."""
+"""Targets of a packet whose exact address is not known: a load balancer's public address, or an address of
+the network.
+"""
 AZURE = "AzureCloud"
-"""Service tag of all public addresses of Azure's datacenters."""
+"""Service tag of all public addresses of Azure's data centers."""
 PLATFORM: Mapping[str, tuple[str, ...]] = {
     "169.254.169.254": ("AzurePlatformIMDS",),
     "168.63.129.16": ("AzurePlatformDNS", "AzurePlatformLKM"),
 }
-"""Addresses of the platform, and the tags without which a rule is not about them."""
+"""Addresses of Azure's platform, each with the service tags by which alone a rule can match it."""
 _NOT_PUBLIC = frozenset({VIRTUAL_NETWORK, "AzureLoadBalancer", *(tag for tags in PLATFORM.values() for tag in tags)})
 INBOUND, OUTBOUND = "Inbound", "Outbound"
 
@@ -51,7 +53,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Group:
-    """A security group with its rules, and the ranges that its tag VirtualNetwork surely includes."""
+    """A security group with its rules, and the ranges that the service tag VirtualNetwork includes at least."""
 
     resource: Resource
     rules: tuple[Rule, ...]
@@ -64,12 +66,12 @@ class Group:
     def lets_in(
         self, source: Source, port: int, target: str | IPv4Network, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Verdict whether the group admits a packet.
+        """Verdict on incoming packets: does the group let them in?
 
         Args:
             target: A network, or PUBLIC or PRIVATE if the address is not known.
-            wholly: True if all addresses of `source` have to pass, as for a flow that has to be open. False if one that
-                passes is enough, as for a flow that has to be closed.
+            wholly: True if packets from all addresses of `source` must pass, as for a flow that must be open. False if
+                it is enough that those from one address pass, as for a flow that must be closed.
         """
         for rule in self._rules(INBOUND, port, protocol):
             # A rule that matches in part is taken in its worse sense: an allowed part opens a flow that
@@ -84,7 +86,9 @@ class Group:
     def lets_out(
         self, source: IPv4Network, target: Source, port: int, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Verdict whether the group lets a packet out. `target`: a network, or the tag of public addresses."""
+        """Verdict on outgoing packets: does the group let them out? `target`: a network, or the service tag of public
+        addresses.
+        """
         for rule in self._rules(OUTBOUND, port, protocol):
             strict = rule.allows is wholly
             if self._names(rule.sources, source, strict=strict) and self._names(rule.targets, target, strict=strict):
@@ -95,14 +99,14 @@ class Group:
         return self._default(public, "AllowInternetOutBound" if public else "DenyAllOutBound")
 
     def lets_out_to_platform(self, address: str, port: int, protocol: str = "TCP") -> Verdict:
-        """Verdict whether the group lets a packet out to an address of `PLATFORM`."""
+        """Verdict on outgoing packets to an address of `PLATFORM`: does the group let them out?"""
         for rule in self._rules(OUTBOUND, port, protocol):
             if set(rule.targets) & set(PLATFORM[address]):
                 return self._by(rule)
         return self._default(True, "for the platform's addresses")
 
     def _rules(self, direction: str, port: int, protocol: str) -> list[Rule]:
-        """Rules on the port, in the order in which Azure reads them."""
+        """Rules for the direction, port and protocol, in the order in which Azure reads them."""
         found = [each for each in self.rules if each.direction == direction and _has_port(each, port, protocol)]
         return sorted(found, key=lambda each: each.priority)
 
@@ -122,7 +126,7 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """True if a rule's targets contain the target.
+        """True if a rule's targets contain the packet's target.
 
         The public address of a load balancer is not known before it exists; a range contains only some of the possible
         addresses.
@@ -145,7 +149,7 @@ class Group:
 
 @cache
 def _network(text: str) -> IPv4Network | None:
-    """The network of a rule's prefix; None for a tag, and for IPv6."""
+    """The network that a prefix of a rule stands for; None for a service tag, and for IPv6."""
     try:
         return IPv4Network(text)
     except ValueError:
@@ -153,7 +157,7 @@ def _network(text: str) -> IPv4Network | None:
 
 
 def _overlaps(block: str, end: Source, *, strict: bool) -> bool:
-    """True if a block overlaps an end; with `strict`, if it contains all of the end."""
+    """True if a prefix or service tag of a rule overlaps `end`; with `strict`, if it contains all of `end`."""
     network = _network(block)
     if network is None:
         return _has_tag(block, end, strict=strict)
@@ -168,10 +172,10 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
 
 
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
-    """True if a service tag contains an end.
+    """True if a service tag overlaps `end`; with `strict`, if it contains all of `end`.
 
-    The tag Internet contains every public address, AzureCloud those of Azure; any other tag, or one for a region,
-    contains a part of them.
+    The tag Internet contains every public address, and AzureCloud those of Azure. Any other tag, or a tag for one
+    region, contains a part of them.
     """
     if tag in _NOT_PUBLIC:
         return False
@@ -192,7 +196,7 @@ def _in_range(text: str, port: int) -> bool:
 
 
 def groups(resources: Sequence[Resource], network: tuple[IPv4Network, ...]) -> list[Group]:
-    """Every security group with all its rules, declared inline or as resources of their own."""
+    """All security groups, each with its rules, which are declared inline or as separate resources."""
     own = [each for each in resources if each.type == GROUP]
     separate = [each for each in resources if each.type == RULE]
     return [Group(each, tuple(_of_group(each, separate, only=len(own) == 1)), network) for each in own]

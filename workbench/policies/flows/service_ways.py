@@ -1,4 +1,4 @@
-"""The ways to Azure's services: public endpoints, and private endpoints with their names."""
+"""Connections to Azure services: through public endpoints, or through private endpoints and their names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_services(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
-    """Ways from addresses that are connected to the network, through a private endpoint if there is one, else the
+    """Connections from clients in connected networks: through a private endpoint if there is one, else through the
     public endpoint.
     """
     private: list[Hops] = []
@@ -45,10 +45,11 @@ def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
 
 
 def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hops:
-    """Hops to a service through the private endpoint that its name leads to, or through the public one with the nodes'
-    address.
+    """Hops to a service: through the private endpoint that its name resolves to, or through the public endpoint with
+    the nodes' address.
 
-    A flow that has to be closed must be closed on both, since a client can use an address without resolving the name.
+    A flow that must be closed must be closed through both, since a client can use an address without resolving the
+    name.
     """
     policies = by_policies(world, source, SOMEWHERE, service.port)
     public = (*policies, *out(world, flow, SOMEWHERE, service.port, TAGS[service.kind]), service.lets_in_nodes())
@@ -85,5 +86,5 @@ def _privately(world: World, flow: Flow, source: Party, service: Service, subnet
 
 
 def _some(cidr: IPv4Network) -> object:
-    """An address that Azure could give an endpoint in the subnet: Azure reserves the first four."""
+    """The first address that Azure can give to an endpoint in a subnet: Azure reserves the first four."""
     return cidr[4]

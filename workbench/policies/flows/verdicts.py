@@ -1,4 +1,4 @@
-"""Verdicts whether a connection is open, with the resource that decides it, and their combination."""
+"""Verdict on a hop, with the resource that decides it, and the combination of verdicts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Verdict:
 
     open: bool | None
     by: str
-    """Resource that decides it, for people: `rule allow-osmo-gateway of nsg-x`."""
+    """Description of what decides, for messages: `rule allow-osmo-gateway of nsg-x`."""
     resource: Resource | None = None
-    """The resource that decides; None if no resource concerns the connection."""
+    """Resource that decides; None if no resource concerns the connection."""
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The deciding verdict of hops in a row: the first closed one, else the first unknown one, else the last."""
+    """The verdict that decides about hops in a row: the first closed one, else the first unknown one, else the last."""
     found = list(verdicts)
     closed = [each for each in found if each.open is False]
     unknown = [each for each in found if each.open is None]
@@ -28,7 +28,9 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def any_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The deciding verdict of alternative ways: the first open one, else the first unknown one, else the first."""
+    """The verdict that decides about alternative ways: the first open one, else the first unknown one, else
+    the first.
+    """
     found = list(verdicts)
     opened = [each for each in found if each.open]
     unknown = [each for each in found if each.open is None]
@@ -36,18 +38,18 @@ def any_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 Hops = tuple[Verdict, ...]
-"""One way, hop by hop. `all_of` them decides."""
+"""Verdicts on all hops of one way, in their order. `all_of` gives the verdict on the way."""
 
 
 def best(ways: Iterable[Hops]) -> Hops:
-    """The way with the verdict that `any_of` returns."""
+    """The best of several ways: the first open one, else the first unknown one, else the first."""
     found = list(ways)
     decided = any_of(all_of(each) for each in found)
     return next((each for each in found if all_of(each) is decided or all_of(each) == decided), (decided,))
 
 
 def worst(ways: Iterable[Hops]) -> Hops:
-    """The way with the verdict that `all_of` returns, for a flow whose ways must all be open."""
+    """The worst of several ways: the first closed one, else the first unknown one, else the last."""
     found = list(ways)
     decided = all_of(all_of(each) for each in found)
     return next((each for each in found if all_of(each) == decided), (decided,))

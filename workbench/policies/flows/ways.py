@@ -1,4 +1,4 @@
-"""One connection of a flow, and the parties that may open connections from outside of the cluster."""
+"""Type of one connection of a flow, and the parties outside of the cluster that open connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLIENTS = ("internet", "private-clients")
 
 @dataclass(frozen=True)
 class Way:
-    """One connection of a flow, to one port of one target. `resource`: the target's resource."""
+    """One connection of a flow, to one port of one target. `resource`: the resource that the target is."""
 
     target: str
     port: int

@@ -1,4 +1,4 @@
-"""Resources of a stack that decide about connections, read once."""
+"""Facts about a stack's network that decide about connections, read once from the stack's resources."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ENGINES: Mapping[str, Engine] = {
     "calico": Engine.ADDRESSES,
     "none": Engine.NONE,
 }
-"""Engine by the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
+"""Enforcement of NetworkPolicies by the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
 ANY_VALUE = frozenset({"osmo.workflow_id"})
-"""Labels whose value differs from Pod to Pod of one party."""
+"""Labels whose value differs between the Pods of one party."""
 EVERYWHERE_ELSE = IPv4Network("0.0.0.0/0")
 
 
@@ -41,21 +41,21 @@ class Subnet:
     resource: Resource
     cidr: IPv4Network
     group: Group | None
-    """Security group of the subnet; None where it has none, or one that is not of the stack."""
+    """Security group of the subnet; None if it has none, or one of another stack."""
     has_nodes: bool
-    """True for a subnet of nodes; others hold endpoints and gateways."""
+    """True for a subnet with nodes; other subnets have endpoints or gateways."""
     filters_endpoints: bool
-    """True where the group applies to private endpoints in it."""
+    """True if the security group applies to private endpoints in the subnet."""
     leaves: Verdict
-    """Verdict whether its packets find their way to the internet."""
+    """Verdict on packets from the subnet to the internet."""
 
 
 @dataclass(frozen=True)
 class World:
     policies: tuple[Mapping[str, Any], ...]
-    """NetworkPolicies that are known, as Kubernetes has them."""
+    """All known NetworkPolicies, as Kubernetes objects."""
     policy_resources: tuple[Resource, ...]
-    """Their resources, in the same order."""
+    """Resources that declare these NetworkPolicies, in the same order."""
     namespaces: Mapping[str, Resource]
     balancers: tuple[Balancer, ...]
     services: tuple[Service, ...]
@@ -63,15 +63,15 @@ class World:
     private_clients: tuple[IPv4Network, ...]
     ground: Ground = CILIUM
     cluster: Resource | None = None
-    """The stack's cluster; None where the cluster is not the stack's."""
+    """Resource of the stack's cluster; None if the stack does not create the cluster."""
     api_server: ApiServer | None = None
     pod_range: IPv4Network | None = None
-    """Addresses of Pods in an overlay; None where they have those of their node's subnet."""
+    """Address range of Pods in an overlay network; None if Pods have addresses of their node's subnet."""
     workloads: tuple[Pod, ...] = ()
-    """Pods of the workloads that the program declares itself; charts declare the others."""
+    """Pods of the workloads that the program declares itself. Workloads of charts are not among them."""
     resources: tuple[Resource, ...] = ()
     running: tuple[Pod, ...] | None = None
-    """The Pods of a live cluster; None where the stack's declaration alone is known."""
+    """Running Pods of a live cluster; None if only the stack's declaration is known."""
 
     def has(self, party: str) -> bool:
         """True if the stack has this party of `declared.yaml`."""
@@ -86,7 +86,7 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Members of a party: the running Pods with its labels, or if there are none, one as the charts create it."""
+        """Members of a party: its running Pods, or, if none runs, one Pod as the charts would create it."""
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
 
@@ -98,7 +98,7 @@ class World:
         )
 
     def selected(self, pod: Pod) -> tuple[Party, ...]:
-        """The running Pods with the labels of this Pod, one of each kind; the given Pod if none is running or known."""
+        """Running Pods with the labels of `pod`, one of each kind; `pod` itself if none is running or known."""
         here = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
         if here:
             return tuple(Entity("node") if each.on_host else each for each in here)
@@ -110,7 +110,7 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, namespace: str) -> bool:
-        """True if a policy denies all connections to the namespace's Pods that no other policy allows."""
+        """True if a NetworkPolicy denies by default all connections to the Pods of a namespace."""
         return any(
             each["metadata"]["namespace"] == namespace
             and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
@@ -123,7 +123,7 @@ class World:
 
 
 def _is_like(running: Pod, pod: Pod) -> bool:
-    """True if a running Pod has the given Pod's labels; the value of a label such as a task's id may differ."""
+    """True if a running Pod has all labels of `pod`. Only labels in ANY_VALUE may have another value."""
     return all(
         key in running.labels and (key in ANY_VALUE or running.labels[key] == value)
         for key, value in pod.labels.items()
@@ -215,8 +215,8 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
-    """True for a subnet that contains node pools; in a stack without pools, for one with outbound access, which only
-    nodes need.
+    """True for a subnet that contains node pools; in a stack without pools, for a subnet with outbound access, which
+    only nodes need.
     """
     pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
     pools += [
@@ -230,7 +230,9 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
-    """The subnet's security group, found by id, or in a preview, in which ids are not known, by the dependency."""
+    """The subnet's security group, found by its id, or, in a preview, where ids are not known, by the Pulumi
+    dependency.
+    """
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:
         return None

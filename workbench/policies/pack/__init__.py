@@ -1,1 +1,1 @@
-"""The rules as a policy pack: the plugin to which Pulumi's engine passes each resource."""
+"""The rules as a Pulumi policy pack: a plugin to which the engine passes each resource."""

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Server of the policies for Pulumi's engine: `pulumi preview --policy-pack workbench/policies/pack`.
+"""Server of the policy pack for Pulumi's engine: `pulumi preview --policy-pack workbench/policies/pack`.
 
-The engine starts this file either through its Python language host, as set in `PulumiPolicy.yaml`, or directly, if the
-pack is given as `workbench/policies/pack/__main__.py`; then the `python3` on PATH needs the program's packages.
+The engine starts this file through its Python language host, as `PulumiPolicy.yaml` says. If the pack is given as
+`workbench/policies/pack/__main__.py`, the engine starts the file directly; then the `python3` on PATH needs the
+program's packages.
 """
 
 from __future__ import annotations

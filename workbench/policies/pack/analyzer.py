@@ -1,7 +1,8 @@
-"""The policies as an Analyzer service, which the engine calls for each resource and for the complete stack.
+"""The rules as a service of Pulumi's Analyzer protocol, which the engine calls for each resource and for the complete
+stack.
 
-It is written for the protocol that comes with the Pulumi SDK, not with the package `pulumi_policy`, which needs an
-older protobuf than the SDK pins.
+It uses the protocol's classes from the Pulumi SDK. The package `pulumi_policy` is not used, because it needs an older
+protobuf than the one that the SDK pins.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _SEVERITIES = {
 
 
 def can_evaluate(rule: Rule) -> bool:
-    """True if the engine passes everything that the rule reads."""
+    """True if the engine passes everything that the rule reads to an analyzer."""
     return set(rule.needs) <= SHOWN
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
-    """Analyzer for one operation on one stack.
+    """Analyzer service for one operation on one stack.
 
     Resources arrive in the order of their registration, several at a time.
     """
@@ -75,7 +76,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         )
 
     def Configure(self, request: Any, context: Any) -> Any:
-        """Reads the levels from a `--policy-pack-config`: `{"spot-in-dev": "mandatory"}`."""
+        """Reads the rules' enforcement levels from a `--policy-pack-config` such as `{"spot-in-dev": "mandatory"}`."""
         self._levels = {name: config.enforcementLevel for name, config in request.policyConfig.items()}
         return empty_pb2.Empty()
 
@@ -108,8 +109,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return empty_pb2.Empty()
 
     def _diagnostics(self, resource: Resource, seen: Sequence[Resource], *, complete: bool) -> list[Any]:
-        """Findings on one resource, by the rules on single resources or, with `complete`, by those on
-        complete stacks.
+        """Findings about one resource, as messages of the protocol: by the rules on single resources, or, with
+        `complete`, by the rules that need the whole stack.
         """
         environment, _, region = self._stack.partition("-")
         stack = Stack(environment, tuple(seen), region=region)
@@ -136,7 +137,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
 
 def declared(request: Any) -> Resource:
-    """The resource of a request, in the form that rules read."""
+    """The resource in a request of the engine, in the form that rules read."""
     options, provider = request.options, request.provider.urn
     return Resource(
         request.type,
