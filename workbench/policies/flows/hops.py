@@ -50,7 +50,7 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """The hops that decide about a flow from or to nodes. The ways of the flow are the nodes' subnets (see `chosen`)."""
+    """The hops that decide about a flow from or to nodes, whose ways are the nodes' subnets (see `chosen`)."""
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 
