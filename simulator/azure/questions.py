@@ -71,14 +71,16 @@ class Questions:
     cloud: Cloud
     name: str = "simulated"
     registered: Collection[str] | None = None
-    """Registered resource providers; None for all that this project uses."""
+    """Resource providers that are registered in the subscription; None if all that this project uses are registered."""
     denials: Sequence[Denial] = ()
     counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Used and largest amount of a usage, by the usage's name; others count what exists."""
+    """Used amount and limit of a quota (a usage in Azure's API), by the usage's name. Other usages are counted from the
+    resources that exist.
+    """
     closed: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Names of the regions that do not offer a type, by ARM type."""
     lacks: Collection[str] = ()
-    """Types that are missing in Azure's list of providers."""
+    """Resource types that are missing in Azure's list of providers."""
     restricted: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Zones in which the subscription may not use a VM size, by size; no zones for the whole region."""
     unentitled: Collection[str] = ()

@@ -66,7 +66,7 @@ class GpuStack:
         self._workflows = Workflows(client, self.loop.wake)
         self._then = time.monotonic()
         self._now = time.time()
-        """Model time in seconds since the epoch: it begins now, and runs faster."""
+        """Model time in seconds since the epoch. It begins at the current time, and runs faster than the clock."""
 
     def exporters(self) -> Exporters:
         """The metrics exporters of the cluster's nodes."""

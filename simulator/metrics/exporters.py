@@ -77,7 +77,9 @@ class Exporters:
         self._watches: dict[str, Watch] = {}
         self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
         self._totals: dict[tuple[str, str], dcgm.Totals] = {}
-        """Counters by uid of the exporter's Pod and start of the machine: they begin again with the process."""
+        """Counters by UID of the exporter's Pod and start of the machine. A new Pod or a restart begins with new
+        counters, as a new process does.
+        """
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:

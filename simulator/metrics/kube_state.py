@@ -46,7 +46,7 @@ class KubeState:
         self._kept: dict[tuple[str, str], _Page] = {}
         """Printed series by uid and resource version."""
         self._labels: tuple[tuple[str, ...], ...] = ()
-        """Labels that the kept series were printed with."""
+        """Labels with which the kept series were printed."""
 
     def page(self, given: Objects) -> str:
         """Output of kube-state-metrics for these objects."""

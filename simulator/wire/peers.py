@@ -68,7 +68,7 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
         self._asked: dict[int, float] = {}
         """Time at which the kernel last reported a port as this user's."""
         self.port = 0
-        """The server's own, known once it is bound."""
+        """Port of the server itself; 0 until the server is bound."""
 
     def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
         handler = continuation(handler_call_details)

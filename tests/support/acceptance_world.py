@@ -1,4 +1,4 @@
-"""An API server in memory with one GPU node, on which the Pods of acceptance run."""
+"""In-memory API server with one GPU node, which runs the Pods of acceptance checks."""
 
 from __future__ import annotations
 
@@ -53,20 +53,22 @@ def _found(item: Json | None) -> Json:
 
 @dataclass
 class World:
-    """`send` is a cluster's access. `alter` changes each Pod that a Job makes, before it is looked at."""
+    """API server with one GPU node. `send` answers requests; `alter` changes each Pod of a Job before a request returns
+    it.
+    """
 
     node: Json
     driver: str
     modules: str = "open"
     alter: Callable[[Json], Json | None] = field(default=lambda pod: pod)
     others: list[Json] = field(default_factory=list[Json])
-    """Pods of others on the node."""
+    """Pods on the node that are not from acceptance."""
     finished: list[Json] = field(default_factory=list[Json])
-    """Pods of CronJobs."""
+    """Pods of the CronJobs that check nodes."""
     is_gone: bool = False
-    """The node has left the cluster."""
+    """True if the node has left the cluster."""
     conflicts: int = 0
-    """Changes to the node that find it changed."""
+    """Number of the next writes to the node that fail, because another client has just changed the node."""
     jobs: dict[str, Json] = field(default_factory=dict[str, Json])
     maps: dict[str, Json] = field(default_factory=dict[str, Json])
     logs: dict[str, str] = field(default_factory=dict[str, str])
@@ -114,7 +116,7 @@ class World:
         return self.alter(self.ran(f"{job}-x", self.jobs[job]["spec"]["template"]["spec"]))
 
     def ran(self, name: str, spec: Json) -> Json:
-        """A Pod that has run on the node."""
+        """Pod, with this spec, that has run to its end on the node. Its log is kept in `logs`."""
         hardware = of_node(self.node)
         assert hardware is not None
         given = tuple(devices(hardware.mig, "single"))

@@ -1,4 +1,4 @@
-"""What ValidatingAdmissionPolicies refuse, evaluated here instead of by an API server."""
+"""Evaluates ValidatingAdmissionPolicies without an API server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """A change as an admission policy sees it; `resource` is the plural, with its subresource."""
+    """Request to the API server, as an admission policy sees it; `resource` is the plural, with its subresource."""
 
     operation: str
     resource: str
@@ -26,12 +26,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Admission:
-    """Policies with their bindings. `parameters` are the objects that bindings may select, by kind."""
+    """Policies and their bindings."""
 
     objects: Sequence[Mapping[str, Any]]
 
     def refusal(self, request: Request, parameters: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
-        """The name of the first policy that refuses the change; empty if none does."""
+        """Name of the first policy that refuses the request; empty if none does. `parameters` holds, by kind, the
+        objects from which bindings select.
+        """
         policies = {each["metadata"]["name"]: each for each in self._of("ValidatingAdmissionPolicy")}
         for binding in self._of("ValidatingAdmissionPolicyBinding"):
             policy = policies[binding["spec"]["policyName"]]

@@ -1,4 +1,4 @@
-"""A healthy cluster as series, and for each alert what makes it fire and what nearly does."""
+"""Series of a healthy cluster, and for each alert cases in which it fires, and cases in which it nearly fires."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 H100, RTX = "aks-h100gpu-1-vmss000000", "rtxpro-1.lab.example.com"
-"""No rule may depend on how nodes are called: that is AKS's custom only."""
+"""Names of two nodes, one in the form that AKS uses and one in another form, since no rule may depend on the form."""
 ND = "b200-1"
-"""A node with InfiniBand."""
+"""Name of a node with InfiniBand."""
 PORT_COUNTERS = (
     "excessive_buffer_overrun_errors_total",
     "link_downed_total",
@@ -20,52 +20,52 @@ PORT_COUNTERS = (
     "vl15_dropped_total",
 )
 CLAIMED = "aks-claimed-1-vmss000000"
-"""A node whose two GPUs are given by claims."""
+"""Name of a node whose two GPUs are allocated by resource claims (DRA)."""
 MI300X = "gpu-node-07"
-"""A node with AMD's GPUs."""
+"""Name of a node with AMD's GPUs."""
 MINUTES = 240
 TRAIN = 'namespace="osmo-workflows",pod="train"'
 
 
 def always(value: float) -> str:
-    """The value for the whole test, in promtool's notation."""
+    """Series, in promtool's notation, that keeps one value during the whole test."""
     return f"{value:g}x{MINUTES}"
 
 
 def then(before: float, minutes: int, after: float) -> str:
-    """One value, and after some minutes another one."""
+    """Series, in promtool's notation, that changes its value once, after some minutes."""
     return f"{before:g}x{minutes - 1} {after:g}x{MINUTES - minutes}"
 
 
 def rising(per_minute: float) -> str:
-    """A counter."""
+    """Series, in promtool's notation, of a counter that rises by the same amount each minute."""
     return f"0+{per_minute:g}x{MINUTES}"
 
 
 def dcgm(name: str, node: str = H100, **labels: str) -> str:
-    """A series of the DCGM exporter."""
+    """Name and labels of a series of the DCGM exporter about the first GPU of a node."""
     more = "".join(f',{key}="{value}"' for key, value in labels.items())
     return f'{name}{{node="{node}",gpu="0",UUID="GPU-{node}"{more}}}'
 
 
 def claimed(gpu: int) -> str:
-    """The memory of a GPU that is given by claims."""
+    """Name and labels of the series with the used memory of a GPU of the node CLAIMED."""
     return f'DCGM_FI_DEV_FB_USED{{node="{CLAIMED}",gpu="{gpu}",UUID="GPU-{gpu}"}}'
 
 
 def amd(name: str, **labels: str) -> str:
-    """A series of AMD's exporter."""
+    """Name and labels of a series of AMD's exporter."""
     more = "".join(f',{key}="{value}"' for key, value in labels.items())
     return f'amd_gpu_{name}{{node="{MI300X}",gpu_id="0"{more}}}'
 
 
 def busy(name: str, node: str = H100) -> str:
-    """A series of the DCGM exporter about a GPU that a task holds."""
+    """Name and labels of a series of the DCGM exporter about a GPU that a task holds."""
     return dcgm(name, node, exported_namespace="osmo-workflows", exported_pod="train")
 
 
 def of(name: str, node: str, **labels: str) -> str:
-    """A series about a node."""
+    """Name and labels of a series about a node."""
     more = "".join(f',{key}="{value}"' for key, value in labels.items())
     return f'{name}{{node="{node}"{more}}}'
 
@@ -84,7 +84,7 @@ PLUGIN_READY = f'kube_pod_container_status_ready{{{OPERAND},container="nvidia-de
 
 
 def joined(node: str, pool: str) -> Iterator[tuple[str, float]]:
-    """What kube-state-metrics says of a node and its pool."""
+    """Series of kube-state-metrics about a node and its pool."""
     yield of("kube_node_info", node), 1
     yield of("kube_node_labels", node, label_agentpool=pool), 1
 
@@ -93,7 +93,7 @@ POOLS = {H100: "h100gpu", RTX: "rtxprogpu", ND: "ndgpu", CLAIMED: "claimed", MI3
 
 
 def healthy() -> dict[str, str]:
-    """Series of a cluster with a node in each pool and a task on the H100, by name and labels."""
+    """Series of a cluster with a node in each pool and a task on the H100, by their names and labels."""
     return {series: always(value) for series, value in _healthy()}
 
 
@@ -165,15 +165,15 @@ def _gpu(node: str) -> Iterator[tuple[str, float]]:
 
 @dataclass(frozen=True)
 class Case:
-    """Changes of the healthy cluster, and whether an alert fires after some minutes."""
+    """Changes of the healthy cluster, and the alert that fires from them after some minutes, if one does."""
 
     alert: str
     minutes: int
     changes: Mapping[str, str] = field(default_factory=dict[str, str])
     without: tuple[str, ...] = ()
-    """Series that are missing, by the beginning of their names."""
+    """Beginnings of the names of series that are left out."""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of the one alert that fires; empty: none does."""
+    """Labels of the one alert that fires; empty if none does."""
 
 
 def _xid(code: int, node: str = H100) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A stack with a pool of AMD's GPUs beside those it has."""
+"""Committed stack to which a pool of AMD's GPUs is added."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POOL: dict[str, Any] = {
 
 
 def mixed(*assignments: str, **pool: Any) -> Loaded:
-    """The stack with the pool `mi300x`, and what `assignments` set besides."""
+    """Stack with the pool `mi300x`, and with the settings that `assignments` set."""
     own = Overlay("the test", {"pools": {"mi300x": {**POOL, **pool}}})
     return load(STACK, [own, Overlay.assign(assignments)])
 
@@ -31,16 +31,16 @@ OPERATOR = (
     'amdGpuOperator={driver: {version: "6.4.3", image: contoso.azurecr.io/amd/driver,'
     " registryUser: drivers, registrySecret: amdRegistry}}"
 )
-"""What a pool of AMD's GPUs needs."""
+"""Setting that a pool of AMD's GPUs needs: the driver of AMD's operator."""
 
 
 def supplied(*assignments: str, **pool: Any) -> Loaded:
-    """The stack with the pool and AMD's operator."""
+    """Stack with the pool `mi300x` and with AMD's operator."""
     return mixed(OPERATOR, *assignments, **pool)
 
 
 def planned(*assignments: str, **pool: Any) -> AmdPlan:
-    """What the stack with both installs for AMD's GPUs."""
+    """Part of the plan that installs AMD's operator, in a stack with the pool and the operator."""
     plan = supplied(*assignments, **pool).plan.parts["amd"]
     assert isinstance(plan, AmdPlan)
     return plan
@@ -59,4 +59,6 @@ GIVEN: dict[str, Any] = {
     },
     "secrets": {"amdRegistry": "word"},
 }
-"""The same for the program, with the secret; charts from their repository, since none was pulled."""
+"""Settings with the pool, AMD's operator and its secret, for runs of the program. Charts come from their repositories,
+since no chart is pulled.
+"""

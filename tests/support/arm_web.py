@@ -1,4 +1,4 @@
-"""The real client of ARM, with the simulated ARM behind its address."""
+"""The real client of Azure Resource Manager, which reaches the simulator's ARM instead of Azure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TENANT = Directory().tenant
 
 
 class Rerouted(HTTPAdapter):
-    """Sends what is for Azure's address to another one. The request keeps the name, and its token."""
+    """Adapter that sends requests for Azure's address to another address. Headers, with the token, stay as they are."""
 
     def __init__(self, there: str) -> None:
         self._there = there
@@ -47,7 +47,7 @@ class Rerouted(HTTPAdapter):
 
 
 class Credential:
-    """A login with one token."""
+    """Login whose token is always the name of its user."""
 
     def __init__(self, who: str = "owner") -> None:
         self._token = who
@@ -58,7 +58,7 @@ class Credential:
 
 @dataclass
 class World:
-    """A simulated subscription behind HTTP, and the client."""
+    """Simulated subscription behind HTTP, with clients that reach it."""
 
     web: ArmWeb
     address: str
@@ -70,7 +70,7 @@ class World:
         return login.connect(Credential(who), self._transport())
 
     def arm(self, who: str = "owner") -> Arm:
-        """The client, which waits for nothing."""
+        """Client that does not pause between two questions to Azure."""
         exchange = self.exchange(who)
 
         def asked(
@@ -93,14 +93,14 @@ class World:
 
 
 class _Impatient(RequestsTransport):
-    """Waits for nothing between two attempts."""
+    """Transport that does not pause between two attempts."""
 
     def sleep(self, duration: float) -> None: ...
 
 
 @contextmanager
 def world(folder: Path, **questions: Any) -> Generator[World]:
-    """A subscription without resources, of which one caller is the owner and another one reads."""
+    """Simulated subscription without resources. `owner` may do everything in it, and `reader` may only read."""
     cloud_options = {name: questions.pop(name) for name in ("quota", "taken") if name in questions}
     closed, faults = questions.pop("foreign", ()), questions.pop("faults", ())
     directory = Directory(principals={READER: "User"}, roles=(StandingRole(READER, guid_of("Reader")),), closed=closed)

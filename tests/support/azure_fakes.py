@@ -1,4 +1,4 @@
-"""A cluster host that only records calls, a clock that advances on request, and the resources of a small platform."""
+"""Cluster host that only records calls, a clock that a test moves, and the Azure resources of a small platform."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ NETWORK = "Microsoft.Network"
 
 
 class MemoryHost:
-    """Clusters as dictionaries: nodes by pool, grants by assignment. `fail` names verbs that raise."""
+    """Cluster host that keeps nodes by cluster and pool, and grants by cluster and assignment. A call whose name is in
+    `fail` raises an error.
+    """
 
     def __init__(self) -> None:
         self.clusters: dict[str, str] = {}
@@ -27,9 +29,9 @@ class MemoryHost:
         self.calls: list[str] = []
         self.fail: set[str] = set()
         self.disruption: list[Mapping[str, Any]] = []
-        """The clusters' PodDisruptionBudgets."""
+        """PodDisruptionBudgets of every cluster."""
         self.keeps = ""
-        """What AKS says of a Pod that no drain can evict."""
+        """Message of AKS about a Pod that a drain cannot evict; empty if there is no such Pod."""
 
     def _call(self, verb: str) -> None:
         self.calls.append(verb)
@@ -85,7 +87,7 @@ class MemoryHost:
 
 @dataclass
 class HandClock:
-    """Seconds that pass when a test says so; what is due then is called."""
+    """Clock that a test moves. When it moves, it makes the calls that have become due."""
 
     seconds: float = 1_800_000_000.0
     waiting: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
@@ -111,7 +113,9 @@ class HandClock:
 
 @dataclass
 class Azure:
-    """A cloud under test, with helpers for the usual resources. By default, roles work at once."""
+    """Simulated Azure under test, with helpers that create the usual resources. Role assignments take effect at once by
+    default.
+    """
 
     path: Path
     role_delay_minutes: float = 0
@@ -124,7 +128,7 @@ class Azure:
         self.reopen()
 
     def reopen(self) -> None:
-        """As after a kill: the same file, a new process."""
+        """Starts Azure again from its file, as a new process does after a kill."""
         self.cloud = Cloud(self.path, self.host, clock=self.clock.model(self.role_delay_minutes), **self.options)
 
     def put(self, kind: str, /, **inputs: Any) -> Resource:
@@ -154,7 +158,7 @@ class Azure:
         return self.put("ResourceGroup", location=self.place)
 
     def network(self) -> None:
-        """A group with a network, a NAT gateway with an address, a security group and two subnets."""
+        """Creates a resource group with a network, a NAT gateway with an address, a security group and two subnets."""
         self.group()
         self.put("VirtualNetwork", virtualNetworkName="vnet", location=self.place, **space("10.100.0.0/16"))
         self.put("PublicIPAddress", publicIpAddressName="pip", location=self.place, **STANDARD_ADDRESS)
@@ -188,7 +192,7 @@ class Azure:
         return self.put("RoleAssignment", **{**inputs, **more})
 
     def identities(self) -> None:
-        """Control plane and kubelet identities with the roles a cluster needs."""
+        """Creates the identities of a control plane and a kubelet, with the roles that a cluster needs."""
         plane, kubelet = self.identity("plane"), self.identity("kubelet")
         self.assign(IDENTITY_OPERATOR, plane.outputs["principalId"], kubelet.id, 1)
         vnet = self.id(f"{NETWORK}/virtualNetworks/vnet")
@@ -229,7 +233,7 @@ class Azure:
         return self.cloud.put("ManagedCluster", self.cluster_inputs(**more), creating=True)
 
     def rules(self, kind: str, inputs: Mapping[str, Any]) -> set[str]:
-        """Ids of the rules that a PUT with these inputs breaks."""
+        """Names of the rules that a PUT with these inputs breaks."""
         mapping, state = mappings()[kind], self.cloud.azure()
         params = {name: inputs.get(name, "") for name in mapping.path_params}
         resource_id = ids.build(mapping, state.directory.subscription, params)
@@ -237,7 +241,7 @@ class Azure:
         return {refusal.rule for refusal in (*schema.refusals(mapping, put.body, put.api_version), *refusals(put))}
 
     def platform(self) -> Resource:
-        """Everything up to a cluster with its system pool."""
+        """Creates a cluster with its system pool, and all that it needs."""
         self.network()
         self.identities()
         return self.cluster()

@@ -1,4 +1,4 @@
-"""A subscription that answers from files: `Get` in the sense of `workbench.preflight.rest`."""
+"""Subscription that answers from files. It is a `Get` as `workbench.preflight.rest` defines it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FILES = {
 
 
 class Answers:
-    """Answers from the files, as far as a test does not change or refuse them; keeps what was asked."""
+    """Answers from the files, which a test can change or refuse. It keeps the questions in `asked`."""
 
     def __init__(self, **files: str) -> None:
-        """`files` puts another file in the place of one: `permissions="permissions-owner.json"`."""
+        """Reads the files. `files` replaces one by another: `permissions="permissions-owner.json"`."""
         self.asked: list[tuple[str, Mapping[str, str]]] = []
         self._documents: dict[str, Any] = {}
         for path, file in _FILES.items():
@@ -50,12 +50,12 @@ class Answers:
         return self
 
     def refuse(self, kind: str) -> Answers:
-        """Refuses every question whose path ends in `kind`."""
+        """Makes every question whose path ends in `kind` refused."""
         self._refused.add(kind)
         return self
 
     def change(self, kind: str, change: Callable[[Any], None]) -> Answers:
-        """Changes the answers to questions whose path ends in `kind`."""
+        """Changes the documents that answer questions whose path ends in `kind`."""
         for address, document in self._documents.items():
             if address.split("?")[0].endswith(kind):
                 change(document)

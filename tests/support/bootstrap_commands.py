@@ -1,10 +1,10 @@
-"""`az`, `gh` and `pulumi` for the script of `physai bootstrap`: they keep state, and answer as the providers document.
+"""Stand-ins of `az`, `gh` and `pulumi` for the script of `physai bootstrap`. They keep state, and answer as documented.
 
-Each is a script of a few lines that asks a server of the test's own; what that does not know is an error. Sources:
-azure-cli (command_modules/role/custom.py: an assignment that exists is returned as it is), Azure docs on locks (a
-read-only group refuses every write in it), GitHub's REST reference (303 for a branch policy that exists, environments
-are updated as a whole), cli/cli (pkg/cmd/api/api.go: the body of an error goes to stdout without the filter, and every
-status above 299 ends with 1).
+Each is a short script that asks a server which the test runs; a command that the server does not know is an error.
+Sources: azure-cli (command_modules/role/custom.py: an assignment that exists is returned as it is), Azure docs on locks
+(a read-only group refuses every write in it), GitHub's REST reference (303 for a branch policy that exists,
+environments are updated as a whole), cli/cli (pkg/cmd/api/api.go: the body of an error goes to stdout without the
+filter, and every status above 299 ends with 1).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FRESH: dict[str, Any] = {
 
 
 class Refused(Exception):
-    """An error of the command; `code` is its exit code."""
+    """Error with which a command ends; `code` is its exit code."""
 
     def __init__(self, text: str, code: int = 1, body: Any = None) -> None:
         super().__init__(text)
@@ -338,7 +338,7 @@ class Pulumi:
 
 
 def answer(state: dict[str, Any], fields: list[str]) -> tuple[int, str, str]:
-    """Exit code and output of a command."""
+    """Exit code, output and error output of a command."""
     name, parent, body, *words = fields
     state["calls"].append([name, *words])
     said = " ".join([name, *words])
@@ -359,7 +359,7 @@ def answer(state: dict[str, Any], fields: list[str]) -> tuple[int, str, str]:
 
 
 class World:
-    """Azure, GitHub and a state backend, and a folder with the commands that reach them."""
+    """Azure, GitHub and a state backend, and the folder of the commands that reach them."""
 
     def __init__(self, commands: Path) -> None:
         self.state: dict[str, Any] = copy.deepcopy(FRESH)
@@ -374,7 +374,7 @@ class World:
 
 @contextmanager
 def world_in(folder: Path) -> Generator[World]:
-    """Commands in `folder`, as long as this lasts."""
+    """Creates the commands in `folder`, which work until the context ends."""
     world = World(folder)
 
     class Handler(socketserver.StreamRequestHandler):

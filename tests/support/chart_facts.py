@@ -1,4 +1,4 @@
-"""What a genuine chart was seen to render: tests/fixtures/charts/<chart>-<version>.yaml."""
+"""Facts about genuine charts, read off what they rendered: tests/fixtures/charts/<chart>-<version>.yaml."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FOLDER = Path(__file__).parents[1] / "fixtures/charts"
 
 
 def rendered_facts(chart: str, version: str) -> dict[str, Any]:
-    """Objects and effects of a chart's version.
+    """Objects that a version of a chart renders, and effects of its values.
 
     Raises:
-        FileNotFoundError: it was not rendered: render it outside the repository, and write down what it shows.
+        FileNotFoundError: nobody has rendered this version yet. Render it outside the repository, and write the file.
     """
     facts: dict[str, Any] = yaml.safe_load((FOLDER / f"{chart}-{version}.yaml").read_text())
     assert (facts["chart"], facts["version"]) == (chart, version)
@@ -23,7 +23,7 @@ def rendered_facts(chart: str, version: str) -> dict[str, Any]:
 
 
 def keys_set(values: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
-    """Dotted paths of the keys that values set; a map that is one key of `known` is not entered."""
+    """Dotted paths of the keys that values set. The search does not go into a map that is one key of `known`."""
 
     def below(given: Mapping[str, Any], path: str) -> Iterator[str]:
         for key, value in given.items():

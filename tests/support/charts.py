@@ -1,4 +1,4 @@
-"""Chart models rendered by the real helm."""
+"""Renders chart models with the real helm."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ OURS: Json = {
     "operator": {"upgradeCRD": True, "cleanupCRD": False},
     "node-feature-discovery": {"worker": {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}},
 }
-"""Keys that the platform sets, as far as every release has them."""
+"""Values that the platform sets in every release of the operator."""
 
 POLICY = "/apis/nvidia.com/v1/clusterpolicies"
 DRIVERS = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
 
 
 class Refused(Exception):
-    """helm's words for values that it does not take."""
+    """Error of helm about values that it does not accept; its text is helm's."""
 
 
 @cache
@@ -48,12 +48,12 @@ def helm() -> Path:
 
 @cache
 def model(release: str) -> Path:
-    """The chart's folder, in the user's cache."""
+    """Folder of the chart model of a release, in the user's cache."""
     return materialise(OPERATOR, release, Home.of_user().folder / "chart-models")
 
 
 def run(*arguments: str, values: Mapping[str, Any] | None = None) -> str:
-    """Output of a helm command that takes values. Raises Refused."""
+    """Output of a helm command that reads values from its input. Raises Refused."""
     command = [helm(), *arguments, "--values", "-"]
     done = subprocess.run(command, input=json.dumps(values or {}), capture_output=True, text=True, check=False)
     if done.returncode:
@@ -62,26 +62,26 @@ def run(*arguments: str, values: Mapping[str, Any] | None = None) -> str:
 
 
 def render(release: str, values: Mapping[str, Any] | None = None, *flags: str) -> list[Json]:
-    """Objects of a release's chart, with values laid over its defaults. Raises Refused."""
+    """Objects that a release's chart renders from these values. Raises Refused."""
     printed = run("template", OPERATOR, str(model(release)), "--namespace", OPERATOR, *flags, values=values)
     return [document for document in safe_yaml.load_all(printed) if document]
 
 
 def one(objects: list[Json], kind: str, name: str | None = None) -> Json:
-    """The only object of a kind, or of that kind and name."""
+    """Returns the only object of a kind, or of a kind and a name. Fails if there is another number of them."""
     (found,) = [item for item in objects if item["kind"] == kind and name in (None, item["metadata"]["name"])]
     return found
 
 
 def nested(path: str, value: Any) -> Json:
-    """Values with one key set."""
+    """Values in which only the key at this dotted path is set."""
     for step in reversed(path.split(".")):
         value = {step: value}
     return value
 
 
 def over(base: Mapping[str, Any], top: Mapping[str, Any]) -> Json:
-    """Maps merged at any depth."""
+    """Merges `top` into `base`. Maps are merged at any depth; other values of `top` win."""
     merged = dict(base)
     for key, value in top.items():
         held = merged.get(key)
@@ -90,6 +90,6 @@ def over(base: Mapping[str, Any], top: Mapping[str, Any]) -> Json:
 
 
 def driver(name: str, **spec: Any) -> Json:
-    """An NVIDIADriver."""
+    """NVIDIADriver with this spec."""
     given = {"image": "driver", "driverType": "gpu", **spec}
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": given}

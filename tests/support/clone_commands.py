@@ -1,4 +1,4 @@
-"""`physai` in a clone, for commands that are run there: `python -m tests.support.clone_commands WORD…`.
+"""Runs `physai` inside a clone, for tests of jobs: `python -m tests.support.clone_commands WORD…`.
 
 The code is the clone's. Simulations, which take a minute each, are replaced by recorded previews.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def replace_simulations() -> None:
-    """The answers of both sides' own code."""
+    """Replaces the simulation of each side of a pull request by a recorded answer."""
     from tests.golden.regenerate import PREVIEWS
     from workbench.cli.pull_request import trees
 

@@ -1,4 +1,4 @@
-"""A runner whose jobs begin with a clone: nothing is there that git does not have and no earlier step has made."""
+"""Runner of GitHub jobs that begin with a clone, so that only files exist that are in git or that a step has made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ case "$1" in
     touch .venv/.ready ;;
   *) exec %s --dry-run --old-file .venv/.ready "$@" >/dev/null ;;
 esac"""
-"""The environment is this test's; of the other targets, whether they and what they need are there."""
+"""Stand-in of `make`. It copies the test's environment in place of `.venv`; for each other target it asks the real
+`make` whether the target and its prerequisites exist.
+"""
 SUDO = """while [ "${1#--}" != "$1" ]; do shift; done; exec "$@" """
 AZ = """case "$*" in
   "aks show"*) echo null ;;
@@ -42,9 +44,9 @@ CALLS = "physai-calls"
 PHYSAI = """case "$1" in preview | pr-preview) %s -m tests.support.clone_commands "$@" ;; esac
 [ "$*" != "tools --delivery" ] || echo "$RUNNER_TEMP/bin"
 { for word in "$@"; do printf '%%s\\037' "$word"; done; echo; } >> "$RUNNER_TEMP/%s" """
-"""What takes more than a second is written down, and parsed by the test: `commands_of`."""
+"""Stand-in of `physai`. It runs previews, and writes every call down for `commands_of`."""
 PROGRAMS = """[ "$1 $2" != ".github/scripts/pulumi_programs.py install" ] || { echo "$RUNNER_TEMP/bin"; exit; }"""
-"""What it downloads is verified in a test of its own."""
+"""Answer of the script that installs Pulumi's programs. The programs themselves are verified in another test."""
 PREVIEW = json.dumps({"config": {}, "steps": [], "duration": 0, "changeSummary": {"same": 1}})
 PULUMI = f"""case "$1" in
   login) test -s "$AZURE_FEDERATED_TOKEN_FILE" || {{ echo "the backend has no login" >&2; exit 2; }} ;;
@@ -55,7 +57,7 @@ esac"""
 
 
 def commands_of(job: Job) -> list[list[str]]:
-    """The words of each `physai` that was not run."""
+    """Words of each call of `physai` in a job."""
     return [line.split("\x1f")[:-1] for line in job.file(CALLS).read_text().splitlines()]
 
 
@@ -65,7 +67,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def origin(folder: Path) -> Path:
-    """A repository with this checkout's files on `main`, and a branch `change` that changes a stack."""
+    """Creates a repository with this checkout's files on `main`, and a branch `change` that changes a stack."""
     repository = Repository(ROOT)
     repository.export(repository.head(None)[1], folder)
     git(folder, "init", "--quiet", "--initial-branch=main")
@@ -80,7 +82,7 @@ def origin(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class CloneRunner(Runner):
-    """`repository` is cloned by each job; `artifacts` is a folder that jobs share."""
+    """Runner whose jobs each clone `repository`, and share the folder `artifacts`."""
 
     repository: Path = Path()
     artifacts: Path = Path()

@@ -1,4 +1,4 @@
-"""What simulated clusters looked like when a test failed: a failure on another machine can't be looked at again."""
+"""Reports about the simulated clusters of a failed test, for failures that cannot be repeated on another machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVENTS, LOG_LINES, WIDTH = 40, 12, 240
 
 
 def reports(folder: Path) -> dict[str, str]:
-    """Title → text, for each control plane that runs below `folder`; nothing for those that were stopped."""
+    """Texts by title, one for each control plane that runs below `folder`."""
     found: dict[str, str] = {}
     for kubeconfig in sorted(folder.rglob("admin.kubeconfig")):
         plane = kubeconfig.parent

@@ -1,4 +1,4 @@
-"""Stacks that together install every chart, and take every way in which the program sets values of one."""
+"""Stacks that together install every chart, and use every way in which the program sets a chart's values."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ OVERLAYS: tuple[tuple[str, dict[str, Any] | tuple[str, ...]], ...] = (
 
 
 def of_parts() -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The examples of the parts, by a name."""
+    """Examples of the parts, each with its stack and settings, by a name made of the part and a number."""
     named = ((f"part-{part.name}-{number}", each) for part in PARTS for number, each in enumerate(part.examples, 1))
     return dict(named)
 
 
 @cache
 def covering() -> tuple[Settings, ...]:
-    """The settings of all these stacks, the committed ones among them."""
+    """Settings of all these stacks, with those of the committed stacks."""
     made = [load(stack).settings for stack in STACKS]
     for stack, given in (*OVERLAYS, *of_parts().values()):
         overlay = Overlay.assign(given) if isinstance(given, tuple) else Overlay("the test", given)
@@ -95,12 +95,12 @@ def covering() -> tuple[Settings, ...]:
 
 
 def plan_without_files(settings: Settings) -> Plan:
-    """What the program sets alone."""
+    """Plan that contains only the values that the program sets, without a stack's value files."""
     return make_plan(settings, Path("no-values"))
 
 
 def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each chart of a plan, and its values."""
+    """Name and values of each chart in a plan."""
     yield "gpu-operator", plan.gpu.values
     releases = [*plan.osmo, *([plan.control_plane] if plan.control_plane is not None else [])]
     yield from ((each.chart.name, each.values) for each in releases)
@@ -111,7 +111,7 @@ def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @cache
 def derived() -> Mapping[str, tuple[tuple[Settings, Mapping[str, Any]], ...]]:
-    """By chart, the stacks that install it, and the values that the program sets there alone."""
+    """Stacks that install a chart, by the chart's name; each has the values that the program sets in it."""
     found: dict[str, list[tuple[Settings, Mapping[str, Any]]]] = {}
     for settings in covering():
         for name, values in chart_values(plan_without_files(settings)):

@@ -1,8 +1,8 @@
 """A pytest plugin that ranks folders, files, tests and fixtures by processor time: `make test-profile`.
 
-Times on a busy machine say little, and so do those of tests that wait. Processor time is that of the worker and of the
-processes that it has waited for; what a test leaves running, as a control plane that others share, counts for the test
-that ends it.
+Elapsed time says little on a busy machine, and about tests that wait. Processor time includes the worker and the child
+processes that it has waited for. A process that a test leaves running, such as a shared control plane, counts for the
+test during which it ends.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 
 SPENT = pytest.StashKey[float]()
-"""Seconds of the phase of a test that has just ended."""
+"""Processor seconds of the phase (setup, call or teardown) of a test that has just ended."""
 REPORTED = "processor_seconds"
-"""Attribute of a report; pytest-xdist hands it to the process that prints."""
+"""Name of the attribute that carries the seconds in a test report. pytest-xdist sends it to the main process."""
 PARTS = {"folder": 15, "file": 40, "test": 40, "fixture": 15}
-"""Rows of each table."""
+"""Number of rows in each table."""
 
 
 def seconds() -> float:
-    """Processor time of this process, and of the processes that it has waited for."""
+    """Processor time of this process and of the child processes that it has waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def parts(test: str) -> Iterator[tuple[str, str]]:
-    """The parts that a test counts for.
+    """Parts (folder, file, test) to which a test's time is added.
 
     >>> dict(parts("tests/unit/cli/test_a.py::test_b"))
     {'folder': 'tests/unit/cli', 'file': 'tests/unit/cli/test_a.py', 'test': 'tests/unit/cli/test_a.py::test_b'}
@@ -43,7 +43,7 @@ def parts(test: str) -> Iterator[tuple[str, str]]:
 
 
 def table(title: str, found: Mapping[str, float], total: float, rows: int) -> list[str]:
-    """The largest entries with their share of the whole, and the number and share of those that are left out."""
+    """Table of the largest entries with their share of the whole. Its last row counts those that are left out."""
     ranked = sorted(found.items(), key=lambda each: (-each[1], each[0]))
     lines = [f"{value:8.2f} s {value / total:6.1%}  {name}" for name, value in ranked[:rows]]
     if rest := [value for _, value in ranked[rows:]]:
@@ -61,14 +61,14 @@ def measured(item: pytest.Item) -> Generator[None]:
 
 
 class Profile:
-    """Of one session: in a worker it measures, in the process that prints it adds up."""
+    """Profile of a session. A worker measures with it; the main process adds up and prints."""
 
     def __init__(self) -> None:
         self.found = {part: defaultdict[str, float](float) for part in PARTS}
         self.fixtures = defaultdict[str, float](float)
         self.collection = 0.0
         self.processes: list[list[float]] = []
-        """Of each worker: the time of its collection, and of all that it did."""
+        """Processor seconds of each worker: those of its collection of tests, and all of them."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, Any, Any]:

@@ -1,4 +1,4 @@
-"""Parse the Markdown pages of this repository: links, anchors, fenced blocks."""
+"""Parses the Markdown pages of this repository: links, anchors, fenced blocks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _CODE = re.compile(r"(`+).+?\1")
 
 
 def pages() -> list[Path]:
-    """Every page of this repository: those at the top, in `docs`, and beside code."""
+    """Every page of this repository: at its top, in `docs`, and beside code."""
     beside = [path for folder in ("agents", "manifests", "values") for path in (ROOT / folder).rglob("*.md")]
     return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *beside])
 
 
 def name(page: Path) -> str:
-    """The path of a page relative to the root."""
+    """Path of a page relative to the repository's root."""
     return page.relative_to(ROOT).as_posix()
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its info string, its text, and the line number of the first line."""
+    """Fenced block: its info string, its text, and the line number of its first line."""
 
     info: str
     text: str
@@ -36,7 +36,7 @@ class Block:
 
 @cache
 def parts(page: Path) -> tuple[tuple[str, ...], tuple[Block, ...]]:
-    """The lines outside fenced blocks, and the fenced blocks."""
+    """Lines outside of fenced blocks, and the fenced blocks."""
     prose: list[str] = []
     blocks: list[Block] = []
     fence, info, start, inside = "", "", 0, list[str]()
@@ -55,7 +55,7 @@ def parts(page: Path) -> tuple[tuple[str, ...], tuple[Block, ...]]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Targets of the page's links, without those to the web."""
+    """Targets of the page's links, except links to web addresses."""
     for target in _LINK.findall(_CODE.sub("", "\n".join(parts(page)[0]))):
         if not re.match(r"[a-z]+:", target):
             yield target
@@ -63,7 +63,7 @@ def links(page: Path) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Anchors that GitHub generates for the headings, and explicit ones."""
+    """Anchors that GitHub generates for the page's headings, and explicit ones."""
     found: list[str] = []
     for line in parts(page)[0]:
         found += re.findall(r'<a id="([^"]+)">', line)

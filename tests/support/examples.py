@@ -1,4 +1,4 @@
-"""How many examples of Hypothesis a property gets: a fifth in `make test`, all of them in `make test-deep`."""
+"""Number of examples that a property of Hypothesis gets: a fifth in `make test`, all of them in `make test-deep`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ SHARE = 5
 
 
 def examples(count: int) -> settings:
-    """The current profile with `count` examples, or fewer where the profile asks for few."""
+    """Settings of the current Hypothesis profile with `count` examples, or with fewer in the profile `few`."""
     few = settings.get_current_profile_name() == "few"
     return settings(max_examples=-(-count // SHARE) if few else count)

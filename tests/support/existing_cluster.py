@@ -1,4 +1,4 @@
-"""An on-premises cluster as its API server lists it: what the reference architecture describes, and changes of it."""
+"""On-premises cluster, as its API server lists it: the cluster of the reference architecture, and changes of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ B200, RTX = "hgx", "rtx"
 
 
 def node(name: str, address: str, **changes: Any) -> Json:
-    """A node of the reference: Kubernetes 1.32.5, containerd 2.0.5, Ubuntu 24.04."""
+    """Node of the reference architecture: Kubernetes 1.32.5, containerd 2.0.5, Ubuntu 24.04."""
     info = {
         "kubeletVersion": "v1.32.5",
         "containerRuntimeVersion": "containerd://2.0.5",
@@ -83,7 +83,7 @@ def storage_class(name: str, provisioner: str, *, default: bool) -> Json:
 
 
 def evidence(node_name: str, *vbios: str) -> Json:
-    """The record of a machine that the evidence agent keeps."""
+    """ConfigMap in which the evidence agent keeps its record of a machine."""
     data = {"machine.json": json.dumps({"gpus": [{"index": str(i), "vbios": text} for i, text in enumerate(vbios)]})}
     return named(
         f"evidence-{node_name}", "gpu-operator", metadata={"labels": {"physical-ai/evidence": node_name}}, data=data
@@ -91,7 +91,7 @@ def evidence(node_name: str, *vbios: str) -> Json:
 
 
 def reference() -> dict[str, Any]:
-    """The lists of a cluster with which nothing is wrong."""
+    """Lists of objects of a cluster in which nothing is wrong, by their names in `Found`."""
     return {
         "nodes": [*(control_plane(index) for index in (1, 2, 3)), hgx(), rtx(1), rtx(2)],
         "system_pods": [
@@ -109,12 +109,12 @@ def reference() -> dict[str, Any]:
 
 
 def found(**changes: Any) -> Found:
-    """The reference with some lists replaced."""
+    """The reference cluster with some lists replaced, as the survey of a cluster returns it."""
     return Found(**{**copy.deepcopy(reference()), **changes})
 
 
 def changed(items: list[Json], name: str, path: str, value: Any) -> list[Json]:
-    """A list in which one object differs at one path."""
+    """Copy of a list in which one object has another value at a path."""
     result = copy.deepcopy(items)
     here: Any = next(each for each in result if each["metadata"]["name"] == name)
     *steps, last = path.split("/")

@@ -1,7 +1,7 @@
-"""What each fault that can be injected shows in a cluster, as plain objects, and what each command says of it.
+"""Signs of each injectable fault in a cluster, as plain objects, and the answers of each command about it.
 
-The objects are those that the simulator's model makes; its alerts are those of the fault's data. A deep test asks the
-same of the commands in a simulated cluster with a real Prometheus (tests/simulator/test_telemetry.py).
+The objects are made as the simulator makes them; the alerts are those that the fault's data names. A deep test gives
+the commands the same task in a simulated cluster with a real Prometheus (tests/simulator/test_telemetry.py).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ROLES = {
     "nvidia-device-plugin": "device-plugin",
     "nvidia-container-toolkit-ctr": "toolkit",
 }
-"""Role of the containers that a fault breaks; others keep no gate closed."""
+"""Role of an operand by the container that a fault breaks. Other containers keep no gate closed."""
 XID_ALERTS = {"GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation"}
 
 
 def pool_source(names: Sequence[str]) -> str | None:
-    """The driver source of a node that can have all of these faults; None where none can."""
+    """Driver source of a node that can have all of these faults; None if no node can."""
     sources = {"operator", "grid"}
     for name in names:
         sources &= set(faults()[name].drivers) or sources
@@ -47,7 +47,7 @@ def pool_source(names: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Seen:
-    """A cluster whose one GPU node has faults, and what the commands say of it."""
+    """Cluster whose one GPU node has faults, and the answers of the commands about it."""
 
     given: Workloads
 
@@ -57,7 +57,7 @@ class Seen:
 
     @property
     def red(self) -> set[str]:
-        """Every sign that is red: the closed gate, bad conditions, alerts."""
+        """Every sign of a problem: closed gates, bad conditions and alerts."""
         gates = {f"gate {gate.gate}" for report in self.given.reports for gate in report.closed}
         bad = {f"condition {each['type']}" for each in unusual(dict(self.node)) if each["type"] != "Ready"}
         if any("gate node" in each or "gate driver" in each or "gate rollout" in each for each in gates):
@@ -100,7 +100,7 @@ class Seen:
 
 
 def with_faults(*names: str) -> Seen:
-    """A cluster whose node has these faults; without a name, one with which nothing is wrong."""
+    """Cluster whose node has these faults; without a name, a cluster in which nothing is wrong."""
     source = pool_source(names)
     assert source is not None, f"no node can have {names}"
     rows = [faults()[name] for name in names]
@@ -130,7 +130,7 @@ def with_faults(*names: str) -> Seen:
 
 
 def _crashing(daemonset: str, message: str) -> dict[str, Any]:
-    """A Pod of the GPU stack that no gate waits for, and fails."""
+    """Pod of the GPU stack that fails, and that no gate waits for."""
     status = {
         "name": daemonset,
         "state": {"waiting": {"reason": "CrashLoopBackOff"}},

@@ -1,4 +1,6 @@
-"""docs/reference/faults.md: what each command says of each fault, written by `python -m tests.support.fault_table`."""
+"""Writes docs/reference/faults.md, which says what each command reports about each fault: `python -m
+tests.support.fault_table`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ refuses a machine without a fault. `NODE` is the node, and the stack is `dev-wes
 
 
 def page() -> str:
-    """The page."""
+    """Text of the page."""
     rows = [_row(name, with_faults(name)) for name in faults()]
     columns = ["fault", "what happens", "gate", "alerts", "causes", "do", "machine"]
     return f"{_HEAD}\n{table(columns, rows)}"

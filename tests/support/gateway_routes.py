@@ -1,8 +1,8 @@
-"""What the gateway asks of a request before it passes it on, by the values of OSMO's chart `service`.
+"""Model of OSMO's gateway: the login or role that it demands of a request, by the values of the chart `service`.
 
 The routes and filters are those of the chart (NVIDIA/OSMO deployments/charts/service, template
-_gateway-envoy-config.tpl, read near 1.3.1): the first route that matches gets the request, paths without a login are
-prefixes.
+_gateway-envoy-config.tpl, read near 1.3.1): the first route that matches gets the request, and paths that need no login
+are given as prefixes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 Json = Mapping[str, Any]
 Asked = Literal["nothing", "login", "role"]
 LOGIN_PATHS = ("/oauth2/", "/signout")
-"""Paths of oauth2-proxy, which are the login of browsers."""
+"""Paths of oauth2-proxy. Browsers log in and out through them."""
 ROLE_FILTER, LOGIN_FILTERS = "envoy.filters.http.ext_authz", ("envoy.filters.http.jwt_authn", "ext-authz-oauth2-proxy")
 
 
@@ -35,7 +35,7 @@ class Route:
 
 
 def routes(values: Json) -> Iterator[Route]:
-    """The gateway's routes in their order."""
+    """Routes of the gateway, in the order in which it tries them."""
     gateway = values["gateway"]
     envoy, no_roles = gateway["envoy"], frozenset({ROLE_FILTER})
     if gateway["oauth2Proxy"]["enabled"]:
@@ -53,7 +53,7 @@ def routes(values: Json) -> Iterator[Route]:
 
 
 def open_prefixes(values: Json) -> tuple[str, ...]:
-    """Where the gateway asks for no login."""
+    """Prefixes of the paths for which the gateway demands no login."""
     gateway = values["gateway"]
     envoy = gateway["envoy"]
     login = LOGIN_PATHS if gateway["oauth2Proxy"]["enabled"] else ()
@@ -61,7 +61,7 @@ def open_prefixes(values: Json) -> tuple[str, ...]:
 
 
 def asked(values: Json, path: str) -> Asked:
-    """What a request for a path has to have."""
+    """Demand of the gateway on a request for a path: nothing, a login, or a role too."""
     gateway = values["gateway"]
     route = next(each for each in routes(values) if each.takes(path))
     checks = bool(gateway["envoy"]["jwt"]["providers"]) and not gateway["envoy"]["defaultIdentity"]["user"]

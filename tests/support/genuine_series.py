@@ -1,7 +1,7 @@
-"""Series of a cluster as its exporters print them, by the simulator's exporters, before and after a fault.
+"""Series that the simulator's exporters print for a cluster, before and after a fault.
 
-The pages are those that a simulated cluster serves. The labels that Prometheus adds and renames are added here: `node`,
-and `exported_pod` for an exporter's own `pod`.
+The exporters' pages are those that a simulated cluster serves. The labels that Prometheus adds and renames are added
+here: `node`, and `exported_pod` for an exporter's own `pod`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ NO_FAULTS = NodeFaults()
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU node."""
+    """GPU node, described by everything that its exporters print."""
 
     name: str
     pool: str
     hardware: Hardware
     resources: Mapping[str, int]
-    """What its device plugin offers; nothing where GPUs are claimed."""
+    """Amount of each resource that the node's device plugin offers; empty if resource claims allocate the GPUs."""
     jobs: Sequence[Job] = ()
     grid: bool = False
     per_pod: bool = False
@@ -42,12 +42,12 @@ class Machine:
     faults: NodeFaults = field(default=NO_FAULTS)
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     scraped: bool = True
-    """Whether the node's own exporters are."""
+    """True if Prometheus scrapes the node's own exporters."""
     taints: Sequence[str] = ()
 
 
 def injected(machine: Machine, fault: str, gpu: int = 0) -> Machine:
-    """The machine with a fault, from now on."""
+    """Copy of the machine on which only this fault is injected."""
     value = annotation((Injected(fault, gpu, 0.0),))
     assert value is not None
     given = node_faults({"metadata": {"annotations": {ANNOTATION: value}}})
@@ -57,7 +57,9 @@ def injected(machine: Machine, fault: str, gpu: int = 0) -> Machine:
 
 
 def series(before: Sequence[Machine], after: Sequence[Machine], change: int, minutes: int) -> dict[str, str]:
-    """Series in promtool's notation; `after` replaces `before` from the minute `change` on."""
+    """Series in promtool's notation. The machines are those of `before` until the minute `change`, and then those of
+    `after`.
+    """
     first, then = sampled(before), sampled(after)
     found: dict[str, str] = {}
     for name in {**first, **then}:
@@ -75,7 +77,7 @@ def run(start: float, value: tuple[float, float]) -> str:
 
 
 def sampled(machines: Sequence[Machine], minutes: int = 1) -> dict[str, tuple[float, float]]:
-    """Each series with its value, and what it gains in some minutes."""
+    """Value of each series, and the amount by which it rises in some minutes."""
     pages = [_page(machines, clock, totals) for totals in [_totals(machines)] for clock in (0.0, 60.0 * minutes)]
     return {
         name: (value, pages[1].get(name, value) - value if name.split("{")[0].endswith(_RISING) else 0.0)
@@ -145,7 +147,7 @@ def _effects(machine: Machine) -> list[Effects]:
 
 
 def _is_out(machine: Machine) -> bool:
-    """Whether the device plugin does not run, and the kubelet has dropped its resources."""
+    """True if the device plugin does not run, so that the kubelet has dropped its resources."""
     gone = {"nvidia-device-plugin", "nvidia-container-toolkit-ctr"}
     return any(each.driver_lost or gone & set(each.broken) for each in _effects(machine))
 

@@ -1,4 +1,4 @@
-"""GitHub's service for assertions on loopback: it mints what a job gets, and answers otherwise where a test says so.
+"""Stand-in, on loopback, of the service that gives GitHub's jobs their OpenID Connect tokens, here called assertions.
 
 The form of an assertion is from GitHub's OpenID Connect reference: a JWT with `iss`, `aud`, `sub`, `exp`. A repository
 made, renamed or transferred since 2026-07-15 has the ids of owner and name in `sub` (GitHub changelog, 2026-04-23).
@@ -21,7 +21,7 @@ BEARER = "job"
 
 
 def assertion(**changed: Any) -> str:
-    """An assertion as a job gets it, unsigned: nothing here verifies signatures."""
+    """Assertion for a job. Its signature is not valid, since the tests verify none."""
     given = {
         "iss": "https://token.actions.githubusercontent.com",
         "aud": "api://AzureADTokenExchange",
@@ -38,7 +38,7 @@ def _part(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service sends instead of an assertion. `promised` is a Content-Length that is not kept."""
+    """Answer of the service instead of an assertion. `promised` is a Content-Length that does not match the body."""
 
     body: bytes = b""
     status: int = 200
@@ -47,7 +47,7 @@ class Answer:
 
 @dataclass
 class Service:
-    """`answers` are given first, one a request; then assertions with `claims`."""
+    """Service that sends each answer in `answers` once, in their order, and after them assertions with `claims`."""
 
     answers: list[Answer] = field(default_factory=list[Answer])
     claims: dict[str, Any] = field(default_factory=dict[str, Any])

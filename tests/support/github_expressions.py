@@ -1,6 +1,6 @@
 """Evaluates the expressions that this repository's GitHub workflows use: names, texts, `==`, `!=`, `&&` and `||`.
 
-An expression of another form is an error: what a test does not understand, it must not skip.
+An expression of another form is an error, so that no test ignores one that it cannot evaluate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FROM_JSON = re.compile(r"fromJson\((.*)\)", re.IGNORECASE)
 
 
 def filled(text: str, names: Mapping[str, Any]) -> str:
-    """A text with the values of its `${{ … }}`.
+    """Text in which each `${{ … }}` is replaced by its value.
 
     >>> filled("${{ inputs.environment }}-preview", {"inputs.environment": "dev"})
     'dev-preview'
@@ -29,7 +29,7 @@ def filled(text: str, names: Mapping[str, Any]) -> str:
 
 
 def value(expression: str, names: Mapping[str, Any]) -> Any:
-    """Raises ValueError for another form of expression, and KeyError for an unknown name.
+    """Value of an expression. Raises ValueError for an unknown form of expression, and KeyError for an unknown name.
 
     >>> value("inputs.login != 'true' && 'pip' || ''", {"inputs.login": "true"})
     ''

@@ -1,4 +1,6 @@
-"""A cluster in memory for the operator's model: applies its steps, places DaemonSet pods, makes them ready at once."""
+"""In-memory cluster for the model of the GPU Operator. It applies the operator's steps and places DaemonSet Pods, which
+are ready at once.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +19,34 @@ from tests.support import gpu_placement as placement
 
 VALIDATOR = "nvidia-operator-validator"
 BOUND = 300
-"""Reconciles after which a cluster that has not settled never will."""
+"""Number of reconciliations after which a cluster that has not come to rest counts as one that never will."""
 
 
 @dataclass
 class Cluster:
-    """State, the pods of its DaemonSets, and everything that happened since the last `mark`."""
+    """State of the cluster, the Pods of its DaemonSets, and the steps since the last `mark`."""
 
     state: State
     pods: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """Hash of the template a pod was made from, by DaemonSet and node."""
+    """Hash of the template that a Pod was made from, by DaemonSet and node."""
     installs: dict[str, str] = field(default_factory=dict[str, str])
-    """Digest of what a driver's pod installs, by the hash of its template."""
+    """Digest of the driver that a driver Pod installs, by the hash of its template."""
     steps: list[Write] = field(default_factory=list[Write])
     states: list[State] = field(default_factory=list[State])
-    """The state after each step."""
+    """State of the cluster before the first step since the last `mark`, and after each step."""
     seen: State | None = None
-    """What the operator saw last; None before it started."""
+    """State that the operator saw last; None before it has started."""
     fitting: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """Nodes that fitted a DaemonSet when its controller last looked."""
+    """Nodes that a DaemonSet selected when its controller looked last, by DaemonSet."""
 
     ours: dict[str, dict[str, str | None]] = field(default_factory=dict[str, "dict[str, str | None]"])
-    """Labels that another client changed since the last `mark`, by node."""
+    """Labels that another client than the operator changed since the last `mark`, by node."""
 
     def mark(self) -> None:
         self.steps, self.states, self.ours = [], [self.state], {}
 
     def change(self, edit: Callable[[State], State]) -> None:
-        """Another client changes the cluster; the operator reacts."""
+        """Changes the cluster as another client does, and lets the operator react."""
         before, self.state = self.state, edit(self.state)
         for name, node in self.state.nodes.items():
             old, new = labels(before.nodes.get(name, {})), labels(node)
@@ -53,12 +55,12 @@ class Cluster:
         self.settle()
 
     def restart(self) -> None:
-        """The operator's process starts anew."""
+        """Restarts the operator's process, and lets it react."""
         self.seen = None
         self.settle()
 
     def settle(self) -> None:
-        """Runs operator and DaemonSet controller in turn until neither has anything left to do."""
+        """Runs the operator and the DaemonSet controller in turn until neither has anything left to do."""
         for _ in range(BOUND):
             awake = operator.wakes(self.seen, self.state)
             self.seen = self.state
@@ -82,9 +84,10 @@ class Cluster:
         return labels(self.state.daemonsets.get(name, {})).get(COMPONENT) == DRIVER_COMPONENT
 
     def _place(self) -> None:
-        """The DaemonSet controller and the kubelets: a pod on every fitting node, ready at once.
+        """Acts as the DaemonSet controller and the kubelets do: every selected node gets a Pod, which is ready at once.
 
-        The controller gets no events of deleted nodes: a status remains as it was until something else changes.
+        The controller gets no events about deleted nodes, so that a status stays as it was until something else
+        changes.
         """
         daemonsets: dict[str, Any] = {}
         pods: dict[tuple[str, str], str] = {}
@@ -127,7 +130,7 @@ class Cluster:
         return DriverPod(current=made == template, same_install=same)
 
     def scheduled(self) -> dict[str, list[Any]]:
-        """Desired, ready and the nodes with a pod, by DaemonSet."""
+        """Number of desired Pods, number of ready Pods, and names of the nodes with a Pod, by DaemonSet."""
         result: dict[str, list[Any]] = {}
         for name, item in self.state.daemonsets.items():
             nodes = sorted(node for daemonset, node in self.pods if daemonset == name)

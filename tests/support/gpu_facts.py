@@ -1,4 +1,4 @@
-"""The model's state in the recordings' words: `path → value`, as `gpu_recordings` expands the recordings."""
+"""State of the model in the form of the recordings, `path → value`, as `gpu_recordings` expands them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _own(given: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def described(item: Mapping[str, Any]) -> dict[str, Any]:
-    """A DaemonSet in the recordings' words."""
+    """Description of a DaemonSet in the form of the recordings."""
     name, spec = item["metadata"]["name"], item["spec"]
     template, pod = spec["template"], spec["template"]["spec"]
     most = at(spec, "updateStrategy.rollingUpdate.maxUnavailable")
@@ -111,7 +111,7 @@ def _status(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts(state: State, scheduled: Mapping[str, Sequence[Any]]) -> Facts:
-    """The model's state in the recordings' words. `scheduled`: desired, ready, nodes with a pod, by DaemonSet."""
+    """State of the model in the form of the recordings. `scheduled` comes from `Cluster.scheduled`."""
     result: Facts = {}
     for name, node in state.nodes.items():
         result[f"Node/{name}/exists"] = True
@@ -138,7 +138,7 @@ def facts(state: State, scheduled: Mapping[str, Sequence[Any]]) -> Facts:
 
 
 def _other(kind: str, name: str, item: Mapping[str, Any]) -> Facts:
-    """A further object the operator made."""
+    """Facts about an object of another kind that the operator made."""
     path = f"{kind}/{name}"
     if kind == "RuntimeClass":
         return {f"{path}/handler": item["handler"], f"{path}/owner": item["metadata"]["ownerReferences"][0]["kind"]}

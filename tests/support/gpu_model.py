@@ -1,4 +1,4 @@
-"""Operator and nodes together, without an API server: what a controller does, at the speed of a function call."""
+"""Model of the GPU Operator and of its nodes together, without an API server, for tests that take no time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IMAGES = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
 
 
 def spec(**changes: Any) -> dict[str, Any]:
-    """A ClusterPolicy as this platform sets it, with top-level parts replaced."""
+    """Spec of a ClusterPolicy as this platform sets it, with some top-level keys replaced."""
     return {
         "daemonsets": {"tolerations": TOLERATIONS},
         "mig": {"strategy": "single"},
@@ -48,7 +48,7 @@ def h100_driver(**changes: Any) -> dict[str, Any]:
 
 @dataclass
 class GpuModel:
-    """A cluster with GPU nodes of which every gate is modelled."""
+    """Cluster with GPU nodes in which every gate is modelled."""
 
     state: State
     nodes: dict[str, NodeState] = field(default_factory=dict[str, NodeState])
@@ -56,7 +56,7 @@ class GpuModel:
     templates: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def join(self, name: str, hardware: Hardware, *, host: Host = NO_DRIVER, os: str = "24.04", **extra: Any) -> None:
-        """A node of a GPU pool registers; NFD labels it where `nfd` is true."""
+        """Registers a node of a GPU pool. NFD labels it, unless `nfd` is False."""
         grid = hardware.vgpu
         own = {"physical-ai/gpu-driver": "grid" if grid else "operator"}
         own |= {"nvidia.com/gpu.deploy.driver": "false"} if grid else {}
@@ -81,7 +81,7 @@ class GpuModel:
         self.run()
 
     def discover(self, name: str) -> None:
-        """NFD's worker labels the node."""
+        """Labels the node as NFD's worker does."""
         found = nfd.labels(self.state.nodes[name], self.nodes[name].hardware)
         self.label(name, **found)
 
@@ -101,7 +101,7 @@ class GpuModel:
         self.run()
 
     def kick(self, name: str, daemonset: str) -> None:
-        """A user deletes a pod; its DaemonSet creates another."""
+        """Deletes a Pod as a user does; its DaemonSet creates another one."""
         self.nodes[name] = node.step(self.nodes[name], node.PodRemoved(daemonset))
         del self.templates[name, daemonset]
         self.run()
@@ -112,7 +112,7 @@ class GpuModel:
         self.run()
 
     def run(self) -> None:
-        """Until nothing moves without time."""
+        """Runs the operator and the nodes until nothing changes unless time passes."""
         for _ in range(100):
             before = (self.state, dict(self.nodes))
             awake = operator.wakes(self.seen, self.state)
@@ -126,7 +126,9 @@ class GpuModel:
         raise AssertionError("the cluster does not come to rest")
 
     def _kubelet(self, name: str) -> None:
-        """Pods that came and went, labels both ways."""
+        """Creates and removes the Pods of a node, gives the node's model the labels of the Node, and gives the Node the
+        labels that its Pods set.
+        """
         item, mine = self.state.nodes[name], self.nodes[name]
         drivers = any(labels(each).get(COMPONENT) == DRIVER_COMPONENT for each in self.state.daemonsets.values())
         mine = node.step(node.step(mine, node.ClusterDriver(drivers)), node.LabelsChanged(labels(item)))
@@ -147,7 +149,9 @@ class GpuModel:
         return {key: count for key, count in self.nodes[name].resources.items() if count}
 
     def closed_gates(self, name: str) -> dict[str, str]:
-        """Pods that are not ready, by DaemonSet: `Init:0/1 (driver-validation): reason`."""
+        """Phase, container and message of each Pod that is not ready, by DaemonSet: `Init:0/1 (driver-validation):
+        reason`.
+        """
         return {
             key: f"{pod.phase} ({pod.container}): {pod.message}"
             for key, pod in sorted(self.nodes[name].pods.items())
@@ -158,13 +162,15 @@ class GpuModel:
         return labels(self.state.nodes[name])
 
     def kept_off(self, name: str) -> dict[str, str]:
-        """Why DaemonSets have no pod on the node."""
+        """Reason for which each DaemonSet without a Pod on the node has none, by DaemonSet."""
         item = self.state.nodes[name]
         return {key: why for key, each in self.state.daemonsets.items() if (why := placement.kept_off(each, item))}
 
 
 def gpu_model(release: str = "v26.7.0", drivers: Mapping[str, Any] | None = None, **changes: Any) -> GpuModel:
-    """An empty cluster with the operator, one NVIDIADriver for H100 pools, and these changes to the ClusterPolicy."""
+    """Cluster without nodes that has the operator and, by default, one NVIDIADriver for H100 pools. `changes` are
+    changes of the ClusterPolicy.
+    """
     policy = {"metadata": {"name": "cluster-policy"}, "spec": spec(**changes)}
     return GpuModel(
         State(release=release, policy=policy, drivers={"h100": h100_driver()} if drivers is None else drivers)

@@ -1,4 +1,4 @@
-"""Which nodes a DaemonSet's pods go to, and what keeps them from the others."""
+"""Places Pods: the nodes that get a DaemonSet's Pods, and the reasons for which others get none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUILT_IN = (
 
 
 def untolerated(daemonset: Mapping[str, Any], node: Mapping[str, Any]) -> list[str]:
-    """Taints of the node that keep the DaemonSet's pods off it, as `key=value:Effect`."""
+    """Taints of the node that keep the DaemonSet's Pods off it, as `key=value:Effect`."""
     tolerations = at(daemonset, "spec.template.spec.tolerations", [])
     found: list[str] = []
     for taint in at(node, "spec.taints", []):
@@ -37,14 +37,14 @@ def is_selected(daemonset: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
 
 
 def nodes_for(daemonset: Mapping[str, Any], nodes: Mapping[str, Any]) -> list[str]:
-    """Nodes that get a pod, sorted."""
+    """Sorted names of the nodes that get a Pod."""
     return sorted(
         key for key, node in nodes.items() if is_selected(daemonset, node) and not untolerated(daemonset, node)
     )
 
 
 def kept_off(daemonset: Mapping[str, Any], node: Mapping[str, Any]) -> str:
-    """Why the node gets no pod of the DaemonSet; empty where it gets one."""
+    """Reason for which the node gets no Pod of the DaemonSet; empty if it gets one."""
     given = labels(node)
     for key, value in sorted(at(daemonset, "spec.template.spec.nodeSelector", {}).items()):
         if given.get(key) != value:

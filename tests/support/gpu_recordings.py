@@ -1,7 +1,7 @@
-"""Recordings of the GPU Operator as facts: every phase expanded into `path → value`.
+"""Recordings of the GPU Operator, expanded: the facts after every phase, as `path → value`.
 
-A path names one fact: `Node/h100-0/label/nvidia.com/gpu.present`, `DaemonSet/nvidia-dcgm/priorityClassName`. Driver
-DaemonSets end in a hash that holds the NVIDIADriver's identity; it is written `*` here.
+A path names one fact: `Node/h100-0/label/nvidia.com/gpu.present`, `DaemonSet/nvidia-dcgm/priorityClassName`. The name
+of a driver's DaemonSet ends in a hash, which depends on the NVIDIADriver's UID; it is written `*` here.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def recording(version: str, scenario: str) -> dict[str, Any]:
 
 
 def short(name: str) -> str:
-    """A DaemonSet's name without the hash of a driver's."""
+    """Name of a DaemonSet. For that of a driver, `*` replaces the hash at its end."""
     return re.sub(r"^(nvidia-gpu-driver-.+)-[0-9a-f]+$", r"\1-*", name)
 
 
 def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Leaves of a mapping by path; lists, and an empty mapping inside, are leaves."""
+    """Leaves of a mapping with their paths. Lists and empty mappings are leaves."""
     if isinstance(value, Mapping) and value:
         for key, item in value.items():
             yield from flat(item, f"{path}/{key}")
@@ -63,7 +63,7 @@ def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _replace(facts: Facts, prefix: str, value: Any) -> None:
-    """Everything under a prefix becomes what the recording says now."""
+    """Replaces everything under a prefix by a value; None and an empty mapping only remove."""
     for path in [path for path in facts if path == prefix or path.startswith(f"{prefix}/")]:
         del facts[path]
     if value not in (None, {}):
@@ -71,7 +71,7 @@ def _replace(facts: Facts, prefix: str, value: Any) -> None:
 
 
 def apply_difference(facts: Facts, prefix: str, changes: Mapping[str, Any]) -> None:
-    """Applies `+path`, `-path` and `~path` to the facts under a prefix."""
+    """Applies a recorded difference (`+path`, `-path`, `~path`) to the facts under a prefix."""
     for key, value in changes.items():
         # Dots part the fields; a label's own dots come after the field's name.
         path = f"{prefix}/{_slashed(key[1:])}"
@@ -94,7 +94,7 @@ def _copy(facts: Facts, source: str, target: str) -> None:
 
 
 class Expansion:
-    """The facts after each phase of one scenario."""
+    """Facts after each phase of one scenario."""
 
     def __init__(self, version: str, scenario: str) -> None:
         self.version, self.recording = version, recording(version, scenario)
@@ -103,12 +103,12 @@ class Expansion:
         self.facts: Facts = {}
         self.first_seen: dict[str, Facts] = {}
         self.partial: set[str] = set()
-        """Prefixes of which the recording shows a part only."""
+        """Prefixes about which the recording contains only some of the facts."""
         self._phase(first)
         self.baseline = dict(self.facts)
 
     def phases(self) -> Iterator[tuple[dict[str, Any], Facts]]:
-        """Each phase as recorded, with the facts at its end."""
+        """Each recorded phase, with the facts at its end."""
         for index, phase in enumerate(self.recording["observed"]):
             after = phase.get("observed_after", "unchanged")
             if isinstance(after, dict) and not (index == 0 and self.recording["scenario"] == "a-baseline"):
@@ -148,7 +148,9 @@ class Expansion:
             self.facts[f"Scheduled/{short(name)}"] = self._pods(value)
 
     def _pods(self, given: Sequence[Any]) -> list[Any]:
-        """`all-gpu` means every node with `gpu.present=true` at that moment."""
+        """Number of desired Pods, number of ready ones, and names of nodes. `all-gpu` means every node with
+        `gpu.present=true` at that moment.
+        """
         end = f"/label/{PRESENT}"
         gpu = sorted(path.split("/")[1] for path, v in self.facts.items() if path.endswith(end) and v == "true")
         return [given[0], given[1], " ".join(gpu) if given[2] == "all-gpu" else given[2]]
@@ -211,7 +213,7 @@ class Expansion:
                 self.facts[f"{kind}/{name}"] = item if isinstance(item, str) else _detail(item)
 
     def _others_difference(self, given: Any) -> None:
-        """Back to the baseline, then what was added and what is absent."""
+        """Resets the other objects to those of the baseline, then adds and removes the recorded ones."""
         kinds = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "Service")
         for kind in (*kinds, "Namespace"):
             _replace(self.facts, kind, None)
@@ -226,7 +228,7 @@ class Expansion:
 
 
 def _detail(item: Mapping[str, Any]) -> Any:
-    """A ConfigMap's keys; a Service's ports and policy."""
+    """Keys of a ConfigMap; or ports, selector, traffic policy and annotations of a Service."""
     if "keys" in item:
         return sorted(item["keys"])
     ports = [[port["name"], port["port"], port["targetPort"]] for port in item["ports"]]

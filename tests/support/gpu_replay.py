@@ -1,4 +1,4 @@
-"""Plays a recorded scenario's inputs to the operator's model."""
+"""Replays the inputs of a recorded scenario to the operator's model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POOLS = {
 }
 START = "operator already running"
 FREE_KEYS = ("daemonsets.labels.", "daemonsets.annotations.")
-"""Below them a key's dots are its own."""
+"""Prefixes of dotted keys. After such a prefix the rest is one key, dots included."""
 
 
 @cache
@@ -69,7 +69,7 @@ def set_at(spec: dict[str, Any], key: str, value: Any) -> None:
 
 
 def changed(spec: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A spec with recorded changes: `+path: value`, `-path: old`, `~path: [old, new]`."""
+    """Copy of a spec with recorded changes: `+path: value`, `-path: old`, `~path: [old, new]`."""
     result = copy.deepcopy(dict(spec))
     for key, value in changes.items():
         set_at(result, key[1:], None if key[0] == "-" else value[1] if key[0] == "~" else value)
@@ -77,7 +77,7 @@ def changed(spec: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def policy(version: str, scenario: str) -> dict[str, Any]:
-    """The ClusterPolicy of a scenario."""
+    """ClusterPolicy of a scenario."""
     spec: dict[str, Any] = {}
     for key, value in recording(version, "a-baseline")["inputs"]["clusterpolicy_spec"].items():
         set_at(spec, key, value)
@@ -96,7 +96,7 @@ def driver(version: str, name: str = "h100") -> dict[str, Any]:
 
 
 def cluster(version: str, scenario: str) -> Cluster:
-    """The cluster before the operator has seen it."""
+    """Cluster of a scenario, before the operator has seen it."""
     inputs = recording(version, scenario)["inputs"]
     base = recording(version, "a-baseline")["inputs"]
     nodes = base["nodes"] if inputs["nodes"] == "same as a-baseline" else inputs["nodes"]
@@ -124,7 +124,7 @@ def _joining(action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _edit(state: State, action: Mapping[str, Any], phase: Mapping[str, Any], version: str) -> State:
-    """One action on the cluster's objects."""
+    """State after one action of the scenario on the cluster's objects."""
     for joining in _joining(action) if "join" in action else ():
         state = add_node(joining)(state)
     for name, labels in action.get("label", {}).items():
@@ -153,7 +153,7 @@ def _edit(state: State, action: Mapping[str, Any], phase: Mapping[str, Any], ver
 
 
 def replay(made: Cluster, phase: Mapping[str, Any], version: str) -> None:
-    """What was done in one phase, and the operator's answer."""
+    """Replays the actions of one phase, and lets the operator react to each."""
     made.mark()
     for action in actions()[phase["action"]]:
         if action.get("start"):
@@ -166,13 +166,15 @@ def replay(made: Cluster, phase: Mapping[str, Any], version: str) -> None:
 
 
 def chosen_image(made: Cluster) -> str:
-    """The image of the ClusterPolicy's own driver; empty where there is none."""
+    """Image of the driver that the ClusterPolicy itself installs; empty if there is none."""
     item = made.state.daemonsets.get(POLICY_DAEMONSET)
     return item["spec"]["template"]["spec"]["containers"][0]["image"] if item else ""
 
 
 def replay_to(made: Cluster, phase: Mapping[str, Any], version: str, image: str) -> Cluster:
-    """Plays a phase with the node order, random in the operator, that ends with the recorded driver image."""
+    """Replays a phase. The operator looks at nodes in a random order; the order is tried until the driver has the
+    recorded image.
+    """
     for draw in range(max(len(made.state.nodes), 1) + 2):
         trial = copy.copy(made)
         trial.pods, trial.fitting = dict(made.pods), dict(made.fitting)
@@ -185,5 +187,5 @@ def replay_to(made: Cluster, phase: Mapping[str, Any], version: str, image: str)
 
 
 def starts_running(phase: Mapping[str, Any]) -> bool:
-    """Whether the phase begins with a cluster that has the baseline behind it."""
+    """True if the phase begins in a cluster in which the operator already runs."""
     return not phase["action"].startswith(START)

@@ -1,4 +1,4 @@
-"""Compares the order of events: the recordings' timeline against the model's steps."""
+"""Compares the order of events: the recordings' timeline with the model's steps."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ SEQUENCE = (
     "schedulable",
     "upgrade-done",
 )
-"""What one node goes through."""
+"""States and steps that a node goes through when its driver is upgraded, in their order."""
 
 
 def _group(version: str, text: str) -> set[str]:
-    """`@deploy-all -driver`: every deploy label of the baseline's H100 node but one."""
+    """Deploy labels that a recorded group names: `@deploy-all -driver` means all of the baseline's H100 node except
+    that of the driver.
+    """
     without = {f"{names.DEPLOY}{word[1:]}" for word in text.split()[1:]}
     found = release(version)
     container = {
@@ -58,7 +60,7 @@ CONTAINER_OPERANDS = (
 
 
 def _changes(version: str, what: Mapping[str, Any]) -> dict[str, str | None]:
-    """A row about a node as label and annotation changes."""
+    """Changes of labels and annotations that a row about a node describes."""
     result: dict[str, str | None] = {**what.get("set", {}), **what.get("annotations_set", {})}
     result |= dict.fromkeys([*what.get("removed", ()), *what.get("annotations_removed", ())])
     if "set_true" in what:
@@ -69,7 +71,9 @@ def _changes(version: str, what: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _modelled(made: Cluster) -> tuple[dict[str, list[dict[str, Any]]], list[str], list[str]]:
-    """Changes by node, events of the ClusterPolicy's objects in order, events of driver DaemonSets in order."""
+    """Changes of each node by its name, and events in order: those of the ClusterPolicy's objects, and those of driver
+    DaemonSets.
+    """
     nodes: dict[str, list[dict[str, Any]]] = {}
     policy: list[str] = []
     drivers: list[str] = []
@@ -84,7 +88,9 @@ def _modelled(made: Cluster) -> tuple[dict[str, list[dict[str, Any]]], list[str]
 
 
 def _status_text(what: str) -> bool:
-    """Whether an in-between status is one the model can write: known words, states in the operator's order."""
+    """True if the model can write this intermediate status: the states that are not ready are known, and in the
+    operator's order.
+    """
     found = re.search(r"states not ready: \[(.*)\]", what)
     if found is None:
         return True
@@ -93,7 +99,7 @@ def _status_text(what: str) -> bool:
 
 
 def _upgrade_row(what: Any) -> str | None:
-    """A row of an upgrade in the words of SEQUENCE."""
+    """Step of SEQUENCE that a row describes; None for a row that is about no upgrade."""
     if not isinstance(what, dict):
         return None
     if "unschedulable" in what:
@@ -102,7 +108,7 @@ def _upgrade_row(what: Any) -> str | None:
 
 
 def check_upgrades(where: str, sequences: Mapping[str, list[str]]) -> list[str]:
-    """Each node's steps follow each other as the model's do. A node may start again after it is done."""
+    """Errors in the order of each node's steps, compared with SEQUENCE. A node may begin again after its end."""
     wrong: list[str] = []
     for node, steps in sequences.items():
         for before, after in pairwise(steps):
@@ -116,13 +122,13 @@ def check_upgrades(where: str, sequences: Mapping[str, list[str]]) -> list[str]:
 
 
 class Timeline:
-    """One phase's timeline against the model's steps."""
+    """Comparison of one phase's timeline with the model's steps."""
 
     def __init__(self, where: str, phase: Mapping[str, Any], made: Cluster, version: str) -> None:
         self.where, self.made, self.version = where, made, version
         self.rows: list[Any] = phase.get("timeline", [])
         self.counts: Counter[str] = Counter()
-        """Rows by what became of them."""
+        """Number of rows by the result of their comparison."""
         self.wrong: list[str] = []
         self.nodes, self.policy, self.drivers = _modelled(made)
         systems = {_system(node) for state in (made.states[0], made.state) for node in state.nodes.values()}
@@ -131,7 +137,7 @@ class Timeline:
         self.chains: dict[str, list[str]] = {"policy": [], "driver": []}
         self.upgrades: dict[str, list[str]] = {}
         self.cut = {text: count for row in self.rows if isinstance(row, dict) for text, count in row["counts"].items()}
-        """Events after the cut end of the timeline, counted."""
+        """Number of each event that happened after the end of the recorded timeline, which is cut off."""
 
     def compare(self) -> None:
         for row in self.rows:
@@ -153,7 +159,9 @@ class Timeline:
         self._not_ready()
 
     def _not_ready(self) -> None:
-        """Changed DaemonSets make the ClusterPolicy not ready for a moment, or never do: that is the release's way."""
+        """Compares whether the ClusterPolicy was not ready for a moment after its DaemonSets changed, which depends on
+        the operator's release.
+        """
         if self.cut or self.flapping or not any(each.endswith("spec-updated") for each in self.chains["policy"]):
             return
         recorded = any(row[1].startswith("clusterpolicy/") and "OperandNotReady" in str(row[2]) for row in self.rows)
@@ -193,7 +201,7 @@ class Timeline:
             self.seen.setdefault(name, []).append(_changes(self.version, what))
 
     def _counted(self, text: str, count: int) -> None:
-        """Events of DaemonSets happened as often in the model."""
+        """Compares how often an event happened, for events that the recording only counts."""
         name, _, what = text.partition(" ")
         if name == "cluster-policy":
             self.counts["clusterpolicy"] += count
@@ -208,7 +216,9 @@ class Timeline:
                 self.wrong.append(f"{self.where}: {text} happened {count} times, modelled {modelled}")
 
     def _node(self, name: str) -> None:
-        """What the operator wrote on a node, write by write; the other rows must be what we did ourselves."""
+        """Compares the writes of the operator on a node, in their order. The recording's other rows must be changes
+        that the test itself made.
+        """
         written, ours = list(self.nodes.get(name, [])), self.made.ours.get(name, {})
         for change in self.seen.get(name, []):
             wanted = {key: value for key, value in change.items() if key != names.UPGRADE_STATE}

@@ -1,4 +1,4 @@
-"""Settings about GPUs for tests: a committed stack with some keys set anew."""
+"""Settings about GPUs for tests: keys of a committed stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any GPU pools with any versions, drivers and sharing, as settings name them."""
+"""Random GPU pools as settings describe them, with any versions, drivers and sharing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ parameters = st.dictionaries(
 
 
 def sometimes(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> st.SearchStrategy[Any]:
-    """Mostly the plain value, so that a stack has one odd thing about it, or none, and not ten."""
+    """Returns the plain value in 19 of 20 draws, so that a stack rarely has more than one odd setting."""
     return st.integers(0, 19).flatmap(lambda roll: strategy if roll == 7 else st.just(otherwise))
 
 
@@ -88,7 +88,7 @@ LABELS = [DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL, gpu_facts.MIG_CONFIG_LABEL, "
 
 @st.composite
 def stacks(draw: st.DrawFn) -> dict[str, Any]:
-    """Settings over those of dev-westus2, with pools of their own instead of its two."""
+    """Settings over those of dev-westus2, with random pools in place of its two."""
     precompiled = draw(sometimes(st.just(True), False))
     build = draw(sometimes(st.sampled_from(DRIVERS), "580" if precompiled else "580.173.02"))
     return {

@@ -1,4 +1,4 @@
-"""A host and a cluster in memory, for tests of the GRID agent's decisions: they change as the real ones would."""
+"""In-memory host and cluster, which change as real ones would, for tests of the GRID agent's decisions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def loaded(version: str, flavour: Literal["open", "proprietary"] = "open") -> di
 
 
 def installed(version: str = NEW, **changes: Any) -> HostFacts:
-    """A host on which this build is proven."""
+    """Facts of a host on which this build works."""
     facts = HostFacts(
         loaded=loaded(version),
         on_disk=Module(version, "open"),
@@ -66,7 +66,7 @@ def installed(version: str = NEW, **changes: Any) -> HostFacts:
 
 
 def bare(facts: HostFacts) -> HostFacts:
-    """The same host without a driver."""
+    """Facts of the same host without a driver."""
     return replace(
         facts,
         loaded={},
@@ -84,7 +84,7 @@ def bare(facts: HostFacts) -> HostFacts:
 
 @dataclass
 class FakeNode:
-    """Implements `Host` and `ClusterApi`. A tick is one step of the agent and the pause after it."""
+    """Host and cluster in one (`Host` and `ClusterApi`). A tick is one step of the agent and the pause after it."""
 
     facts: HostFacts = field(default_factory=HostFacts)
     wanted: Wanted = field(default_factory=wanted)
@@ -95,11 +95,11 @@ class FakeNode:
     memory: Memory = field(default_factory=Memory)
     now: float = 1_000_000.0
     fail: dict[Step, list[tuple[int, str]]] = field(default_factory=dict[Step, list[tuple[int, str]]])
-    """Step -> how its next attempts fail: exit code and sentence."""
+    """Failures of the next attempts at a step, by step: exit code and text."""
     after: dict[Step, Callable[[HostFacts], HostFacts]] = field(
         default_factory=dict[Step, Callable[[HostFacts], HostFacts]]
     )
-    """Step -> what is wrong with the host after it, although it succeeded."""
+    """Function that spoils the host after a step has succeeded, by step."""
     api: ClusterError | None = None
     conditions: list[Condition] = field(default_factory=list[Condition])
     events: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
@@ -207,7 +207,7 @@ class FakeNode:
     # What happens around the agent.
 
     def tick(self) -> Memory:
-        """One step of the agent; its memory goes through JSON, as on the real host."""
+        """Performs one step of the agent. Its memory is written to JSON and read again, as on a real host."""
         before = self.memory.state
         self.memory = from_document(to_document(advance(self.memory, self, self, self.wanted, self.now)))
         step = Step(self.memory.upcoming[0]) if self.memory.upcoming else Step.WAIT
@@ -217,7 +217,7 @@ class FakeNode:
         return self.memory
 
     def run(self, *states: State, ticks: int = 3000) -> Memory:
-        """Tick until the node is in one of these states."""
+        """Ticks until the node is in one of these states."""
         for _ in range(ticks):
             if self.tick().state in states:
                 return self.memory
@@ -248,7 +248,7 @@ class FakeNode:
         self.operands = {}
 
     def _operate(self) -> None:
-        """The operator and the kubelet: pods come and go with the labels, and look at the driver once."""
+        """Acts as the operator and the kubelet do: Pods come and go with the labels, and look at the driver once."""
         works = self.facts.smi.ran
         for app, label in LABEL_OF.items():
             if self.labels.get(label) != "true":
@@ -266,19 +266,19 @@ class FakeNode:
         return not any(self.labels.get(label) == "true" for label in GATE_LABELS)
 
     def serves(self, version: str) -> bool:
-        """Pods can use this build: it works, the operands are there and none of them waits forever."""
+        """True if Pods can use this build: it works, the operands exist, and none of them waits forever."""
         pods = self.operands.values()
         return self.facts.smi.version == version and len(pods) == len(LABEL_OF) and not any(p.looking for p in pods)
 
 
 ODD: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "soon", [], [1], ["x", None], {}, {"x": 1}, {"load": None})
-"""What a field of a state file may contain."""
+"""Values that a broken state file may have in any field."""
 
 GPU_POD = Pod("training", "job-1", "u-1", gpus=1)
 
 
 def serving(version: str = OLD, **changes: object) -> FakeNode:
-    """A node on which this agent proved a build, and whose operands run."""
+    """Node on which this agent has proved a build, and whose operands run."""
     fake = FakeNode(facts=installed(version), wanted=wanted(version))
     fake.run(State.READY)
     fake.run_for(60)

@@ -1,6 +1,6 @@
-"""docs/reference/grid-agent-states.md, from the agent's own code: `python -m tests.support.grid_agent_states`.
+"""Writes docs/reference/grid-agent-states.md: `python -m tests.support.grid_agent_states`.
 
-The diagram is what the machine was seen to do in the scenarios below; the tables are its states and its decisions.
+Its diagram shows the changes of state in the scenarios below; its tables come from the agent's code.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ SCENARIOS: Mapping[str, Callable[[], FakeNode]] = {
 
 
 def transitions() -> dict[tuple[State, State], list[str]]:
-    """Every change of state that the scenarios showed, and which of them did."""
+    """Every change of state in the scenarios, with the names of the scenarios that showed it."""
     seen: dict[tuple[State, State], list[str]] = {}
     for name, play in SCENARIOS.items():
         for before, _, after in play().path:
@@ -167,7 +167,7 @@ def _cell(text: str) -> str:
 
 
 def _docs(kind: type) -> dict[str, str]:
-    """Members of an enumeration that carry a docstring, and its text."""
+    """Docstrings of an enumeration's members, by member; members without one are left out."""
     body = ast.parse(inspect.getsource(kind)).body[0]
     assert isinstance(body, ast.ClassDef)
     found: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""A cluster in memory whose nodes fail and are repaired, as NVSentinel's modules see it.
+"""In-memory cluster whose nodes fail and are repaired, as NVSentinel's modules see it.
 
-What an API server would refuse is decided by the admission policies of the stack.
+The stack's admission policies decide which requests are refused.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from workbench.health.replacement.cluster import boot_id, is_cordoned, uid
 SENTINEL = ("system:serviceaccounts", "system:serviceaccounts:nvsentinel")
 
 OTHERS = {"aks-rtxprogpu-1-vmss000000": ("rtxprogpu", "grid"), "aks-cpu-1-vmss000000": ("cpu", "")}
-"""Nodes of pools that nothing may take out of service by itself: pool and driver source."""
+"""Pool and driver source by node, for nodes that no program may take out of service."""
 
 GANG = "osmo.workflow_id"
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How a stack is set up: NVSentinel's configuration files, and what the API server refuses."""
+    """Health settings of a stack: NVSentinel's configuration files, and the admission policies."""
 
     files: Mapping[str, Mapping[str, Any]]
-    """By module; a module without one is not installed."""
+    """Configuration file by module; a module without one is not installed."""
     admission: Admission
 
     @property
@@ -39,7 +39,7 @@ class Policy:
 
 
 class Broken(AssertionError):
-    """An invariant does not hold."""
+    """Invariant that does not hold."""
 
 
 def _unjudged(actor: str, before: Mapping[str, bool]) -> None:
@@ -48,15 +48,15 @@ def _unjudged(actor: str, before: Mapping[str, bool]) -> None:
 
 @dataclass
 class Cluster(Fake):
-    """The cluster, with nodes of other pools beside the one that is repaired."""
+    """Cluster that has nodes of other pools besides the pool that is repaired."""
 
     others: dict[str, Json] = field(default_factory=dict[str, Json])
     breaker: dict[str, Json] = field(default_factory=dict[str, Json])
-    """ConfigMaps of NVSentinel's namespace."""
+    """ConfigMaps of NVSentinel's namespace, such as that of its circuit breaker, by name."""
     verdicts: dict[tuple[str, str], bool] = field(default_factory=dict[tuple[str, str], bool])
-    """Of the last acceptance, by uid and boot id of the node."""
+    """True if the node passed its last acceptance, by the node's UID and boot ID."""
     moved: Callable[[str, Mapping[str, bool]], None] = _unjudged
-    """Called after a write, with who wrote and which nodes were cordoned before."""
+    """Function that is called after a write, with the writer's name and with the nodes' cordons before the write."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,7 +86,7 @@ class Cluster(Fake):
         return answer
 
     def _accept(self, node: str) -> str:
-        """A node with a fault does not pass."""
+        """Runs acceptance, which a node with a fault does not pass."""
         item = self.nodes[node]
         passed = not injected(item)
         self.verdicts[uid(item), boot_id(item)] = passed
@@ -95,12 +95,12 @@ class Cluster(Fake):
 
 @dataclass
 class Sentinel:
-    """The cluster as NVSentinel's modules see it, with the rights of their service accounts."""
+    """Access of NVSentinel's modules to the cluster, with the rights of their service accounts."""
 
     cluster: Cluster
     policy: Policy
     ended: Callable[[str, Json], None]
-    """Called with the verb and the Pod, before one of theirs ends a Pod."""
+    """Function that is called before a module ends a Pod, with `evict` or `delete` and the Pod."""
 
     def now(self) -> float:
         return self.cluster.clock.timestamp()

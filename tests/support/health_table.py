@@ -1,6 +1,7 @@
-"""What happens in each health mode when a fault is injected, as a table for the docs.
+"""Table for the docs of what happens in each health mode when a fault is injected.
 
-Each row is played: a gang runs on the node, the fault begins, and NVSentinel's modules act until nothing changes.
+Each row is played through: a gang runs on the node, the fault begins, and NVSentinel's modules act until nothing
+changes.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ Json = dict[str, Any]
 
 
 def policy(mode: HealthMode) -> Policy:
-    """NVSentinel's configuration and the admission policies of a stack in a mode."""
+    """Health settings of a stack in a mode: NVSentinel's configuration and the admission policies."""
     return policy_of(*parts(mode))
 
 
 def parts(mode: HealthMode) -> tuple[Json, list[Json]]:
-    """NVSentinel's values and the admission policies of a stack in a mode."""
+    """Values of NVSentinel's chart and the admission policies of a stack in a mode."""
     store = ["health.datastoreSecret=store"] if mode in ("taint", "drain") else []
     loaded = load("dev-westus2", [Overlay.assign(["monitoring.metrics=azure", f"health.mode={mode}", *store])])
     values = loaded.plan.parts["nvsentinel"].release("release").values
@@ -60,7 +61,7 @@ def table() -> str:
 
 
 def written() -> str:
-    """The table that the page has."""
+    """Table that the page has now."""
     return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].strip()
 
 
@@ -83,14 +84,14 @@ def _detected(fault: Fault) -> Iterator[str]:
 
 
 def _events(node: str, fault: Fault) -> list[HealthEvent]:
-    """On a node with whole GPUs; a fault that only vGPU nodes have, on one of these."""
+    """Health events of a fault on a node with whole GPUs, or on a vGPU node if only such a node can have the fault."""
     driver = "operator" if not fault.drivers or "operator" in fault.drivers else "grid"
     faulty = {"metadata": {"annotations": {ANNOTATION: annotation([Injected(fault.name, 0, 0)])}}}
     return failures(node, node_faults(faulty), MONITORS[driver], 1)
 
 
 def _played(fault: Fault, played: Policy) -> tuple[str, bool]:
-    """What becomes of the node, and whether its gang keeps all of its Pods."""
+    """State of the node at the end, in the table's words; and True if its gang keeps all of its Pods."""
     cluster, ended = Cluster(size=4, autoscaled=False, least=4), list[str]()
     sentinel, store = Sentinel(cluster, played, lambda verb, pod: ended.append(verb)), Store()
     node = next(iter(cluster.nodes))

@@ -1,6 +1,6 @@
-"""A cluster in memory in which GPUs fail, gangs run, NVSentinel acts and nodes are repaired, one step after another.
+"""In-memory cluster in which GPUs fail, gangs run, NVSentinel acts and nodes are repaired, one step after another.
 
-What decides is the code that the simulator's NVSentinel and `physai node replace` run.
+All decisions are those of the code that the simulator's NVSentinel and `physai node replace` run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MONITORS = {"operator": ("gpu-health-monitor", "syslog-health-monitor"), "grid":
 
 
 class HealthWorld:
-    """One sequence of random events; `seed` repeats it."""
+    """Sequence of random events; the same `seed` repeats it."""
 
     def __init__(self, seed: int, policy: Policy) -> None:
         self.random, self.policy = random.Random(seed), policy  # noqa: S311 - repeatable, not secret
@@ -51,10 +51,10 @@ class HealthWorld:
         self._record: Record | None = None
 
     def run(self, steps: int) -> None:
-        """Random steps.
+        """Plays random steps.
 
         Raises:
-            Broken: with the invariant and the story up to there.
+            Broken: an invariant does not hold. The text tells all events up to there.
         """
         events: list[tuple[Callable[[], None], int]] = [
             (self._fault, 6),
@@ -146,7 +146,7 @@ class HealthWorld:
             self.story.append(f"a person cordons {key[-2:]}")
 
     def _uncordon_by_hand(self) -> None:
-        """Only what a person has cordoned, and nothing else holds since."""
+        """Uncordons a node that a person has cordoned and that neither a repair nor NVSentinel holds."""
         for key in sorted(self._by_hand & self.cluster.nodes.keys()):
             node = self.cluster.nodes[key]
             if not held_by(node) and tracked(node) is None:
@@ -215,7 +215,7 @@ class HealthWorld:
     # Invariants
 
     def _moved(self, actor: str, before: Mapping[str, bool]) -> None:
-        """Judges what one write has done to the nodes' cordons."""
+        """Checks the changes that one write has made to the nodes' cordons."""
         for key, item in self.cluster.all().items():
             was, now = before.get(key, False), is_cordoned(item)
             if now and not was:

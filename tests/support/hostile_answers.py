@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - objects of a line each
-"""A cluster as its API server lists it, one field of it changed at a time, and all that reads a cluster."""
+"""A cluster as its API server lists it, in which one field is changed at a time, and all readers of such a cluster."""
 
 from __future__ import annotations
 
@@ -52,15 +52,16 @@ WHEN = "2026-11-22T10:00:00Z"
 WRONG: tuple[Any, ...] = (
     None, True, -1, 1.5, 10**40, "", "x", "\ud800", "1k", "1e999999999", [], {}, [1], [None], [[]], [{}], {"a": 1}, {"a": None},
 )  # fmt: skip
-"""What a field may be instead."""
+"""Values that a hostile answer may have in place of a field's value."""
 GONE = object()
-"""In place of a value: the field is not there."""
+"""Mark that stands for a field which is left out."""
 
 
 @cache
 def cluster() -> Mapping[str, Any]:
-    """Every list and object that a reader asks for, by path, with the fields that it looks at. Several things are wrong
-    in it, so that readers look further."""
+    """Every list and object that a reader asks for, by path, with all fields that readers look at. The cluster has
+    several problems, so that readers look further.
+    """
     situation = Situation().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})
     situation.fails("toolkit", "no driver").says("toolkit", "back-off").error("Failed", "no")
     node = situation.node
@@ -198,7 +199,7 @@ def cluster() -> Mapping[str, Any]:
 
 
 def _short(name: str) -> Json:
-    """A controller that lacks Pods."""
+    """Controller that has fewer Pods than it wants."""
     metadata = {"name": name, "namespace": "x", "uid": name, "creationTimestamp": WHEN}
     return {
         "metadata": metadata,
@@ -208,7 +209,7 @@ def _short(name: str) -> Json:
 
 
 def serving(documents: Mapping[str, Any]) -> Get:
-    """Answers with documents, as a client does."""
+    """Client that answers from the documents."""
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
         del parameters
@@ -225,7 +226,7 @@ def serving(documents: Mapping[str, Any]) -> Get:
 
 @cache
 def _whole() -> Mapping[str, Any]:
-    """The cluster as it is, checked once."""
+    """Documents of the unchanged cluster, which are checked once."""
     return {path: checked(copy.deepcopy(document), path) for path, document in cluster().items()}
 
 
@@ -304,7 +305,7 @@ READERS: Mapping[str, Callable[[Get], None]] = {
 
 @cache
 def asked(reader: str) -> frozenset[str]:
-    """What a reader asks the cluster for as it is: a change of anything else cannot reach it."""
+    """Paths that a reader asks for in the unchanged cluster. A change at another path cannot reach the reader."""
     found: set[str] = set()
     get = serving(cluster())
 
@@ -317,7 +318,7 @@ def asked(reader: str) -> frozenset[str]:
 
 
 def places(value: Any, steps: Steps = ()) -> Iterator[Steps]:
-    """The ways to all values in a document."""
+    """Paths (keys and indexes) to all values in a document."""
     yield steps
     if isinstance(value, dict):
         for key, each in value.items():
@@ -328,7 +329,7 @@ def places(value: Any, steps: Steps = ()) -> Iterator[Steps]:
 
 
 def changed(value: Any, steps: Steps, instead: Any) -> Any:
-    """A document with another value at one place."""
+    """Copy of a document with another value at one place."""
     if not steps:
         return instead
     found = copy.deepcopy(value)

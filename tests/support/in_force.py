@@ -1,9 +1,10 @@
-"""Until an API server decides by what a test has applied or deleted.
+"""Waits until an API server decides by the policies and roles that a test has applied or deleted.
 
-It keeps policies, bindings and roles in caches, one a kind. Each is fed in the order of the changes, at a time of its
-own, and policies are compiled once a second (k8s.io/apiserver, pkg/admission/plugin/policy/generic/policy_source.go).
-So the last object of each kind is known last: when its effect is there, all changes before it have theirs. What a
-policy takes from a parameter is in a cache of its own, of which this says nothing.
+The API server keeps policies, bindings and roles in one cache for each kind. Each cache receives the changes in their
+order, but at its own time, and policies are compiled once a second (k8s.io/apiserver,
+pkg/admission/plugin/policy/generic/policy_source.go). So one more object of each kind is created here: when it takes
+effect, all earlier changes have taken effect too. Parameters of policies are in another cache, for which this does not
+wait.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Json = dict[str, Any]
 
 
 def wait_until_in_force(client: Client) -> None:
-    """Returns when the API server knows every policy, role and binding as they are now."""
+    """Returns when the API server decides by every policy, role and binding as they are now."""
     mark = f"in-force-{uuid.uuid4().hex[:8]}"
     marks = [*_policies(mark), *_rights(mark)]
     paths = [client.path(each["apiVersion"], each["kind"], each["metadata"].get("namespace"), mark) for each in marks]
@@ -44,7 +45,7 @@ def wait_until_in_force(client: Client) -> None:
 
 
 def _policies(mark: str) -> list[Json]:
-    """One policy that gives a ConfigMap a label, one that refuses another, and their bindings."""
+    """Policy that gives one ConfigMap a label, policy that refuses another ConfigMap, and their bindings."""
 
     def policy(kind: str, suffix: str, **spec: Any) -> list[Json]:
         named = [{"name": "named", "expression": f"object.metadata.name == '{mark}-{suffix}'"}]
@@ -64,7 +65,7 @@ def _policies(mark: str) -> list[Json]:
 
 
 def _rights(mark: str) -> list[Json]:
-    """A user of this name may read two kinds that do not exist: one in a namespace, one everywhere."""
+    """Role and ClusterRole with which the user `mark` may read kinds that do not exist, and their bindings."""
     found: list[Json] = []
     for kind, metadata in (("Role", {"namespace": NAMESPACE}), ("ClusterRole", {})):
         rule = {"apiGroups": [GROUP], "resources": [f"{kind.lower()}s"], "verbs": ["get"]}

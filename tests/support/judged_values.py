@@ -1,4 +1,4 @@
-"""Judges values of a chart as the loader does, without a stack's other files."""
+"""Judges a chart's values as the settings loader does, without a stack's other files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHARTS = sorted(OWNED_VALUES.keys() - {NVIDIA_DRIVER})
 
 
 def version(chart: str) -> str:
-    """The newest pinned version whose keys are known."""
+    """Newest pinned version of a chart whose keys are known."""
     return [each for name, each in pinned_charts() if name == chart and not each.startswith("v0.20")][-1]
 
 
@@ -29,7 +29,7 @@ def known(chart: str) -> Mapping[str, str]:
 
 
 def judged(chart: str, data: dict[str, Any]) -> list[Fault]:
-    """What is wrong with a file of a chart, on a stack that installs it."""
+    """Faults of a chart's value file, in a stack that installs the chart."""
 
     ours = derived()[chart][0][1]
 

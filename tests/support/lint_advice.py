@@ -1,4 +1,4 @@
-"""Applies what a finding of the lint advises, as a person would who follows it to the letter."""
+"""Applies the advice of a lint finding as a person who follows it to the letter would."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PLACES = {
     "TASK": "train",
     "NAME": "hf",
 }
-"""What a reader writes for the capital words of an advice."""
+"""Values that a reader writes in place of the capital words of an advice."""
 _FRAGMENT = re.compile(r"^([A-Za-z_]+): *(\{.*\}|\[.*\]|[^\s;,.]+)")
 _SUGGESTED = re.compile(r"^(?:Did you mean|Resources:|Write|At most|Example:|More than) '?([^\s'?]+?)'?[.?](?:\s|$)")
 
 
 class NotApplicable(AssertionError):
-    """An advice that has no part that can be applied."""
+    """Advice without a part that a program can apply."""
 
 
 def applied(text: str, finding: WorkflowFinding, edit: Edit) -> str:
@@ -37,7 +37,7 @@ def applied(text: str, finding: WorkflowFinding, edit: Edit) -> str:
 
 
 def remove(document: Document, finding: WorkflowFinding) -> None:
-    """Removes what is at the finding, and a list or map that is then empty."""
+    """Removes the value at the finding, and then each list or map that is empty without it."""
     steps = _steps(finding)
     while steps:
         holder = _at(document, steps[:-1])
@@ -48,7 +48,7 @@ def remove(document: Document, finding: WorkflowFinding) -> None:
 
 
 def rename(document: Document, finding: WorkflowFinding) -> None:
-    """Writes the suggested name for the key at the finding."""
+    """Renames the key at the finding to the suggested name."""
     steps = _steps(finding)
     holder = _at(document, steps[:-1])
     holder[_suggested(finding)] = holder.pop(steps[-1])
@@ -64,7 +64,7 @@ def write(document: Document, finding: WorkflowFinding) -> None:
 
 
 def merge(document: Document, finding: WorkflowFinding) -> None:
-    """Writes the advice's `key: value` at the finding: in its map, beside it, or in its place."""
+    """Writes the advice's `key: value` at the finding: into its map, beside it, or in place of the same key."""
     key, value = _fragment(finding)
     steps = _steps(finding)
     if key in steps:
@@ -147,7 +147,7 @@ EDITS: Mapping[str, Edit] = {
     "config-default-platform": write,
     "config-chart-platform": lambda document, finding: _at(document, _steps(finding)).update({"default": None}),
 }
-"""By rule, how its advice is applied."""
+"""Edit that applies an advice, by the lint's rule."""
 BY_HAND: Mapping[str, str] = {
     "checkpoint-place": "which task writes where is the author's choice",
     "blob-credential": "the role is assigned outside of the file",
@@ -184,4 +184,4 @@ BY_HAND: Mapping[str, str] = {
     "env-twice": "which of the two is meant is the author's knowledge",
     "pod-invalid": "the API server's own message says what it refuses",
 }
-"""The rules whose advice a program cannot follow, and why."""
+"""Reason for which a program cannot follow a rule's advice, by the lint's rule."""

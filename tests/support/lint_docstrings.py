@@ -23,7 +23,9 @@ BARE = re.compile(
 
 
 def bare_docstrings(source: str) -> Iterator[tuple[int, str]]:
-    """Lines and first words of the docstrings that name nothing, those of attributes included."""
+    """Lines and first words of the docstrings, those of attributes included, that do not begin with a noun or a
+    verb.
+    """
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Expr(value=ast.Constant(value=str() as text)) if found := BARE.match(text.strip()):
@@ -33,7 +35,7 @@ def bare_docstrings(source: str) -> Iterator[tuple[int, str]]:
 
 
 def findings() -> list[str]:
-    """A line for each docstring of the product that names nothing: file, line, word, and what to write."""
+    """Message for each docstring of the product that begins with a refused word: file, line, word and advice."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", *FOLDERS], cwd=ROOT, capture_output=True, check=True, text=True
     )
@@ -47,7 +49,7 @@ def findings() -> list[str]:
 
 
 def main() -> int:
-    """The exit code: 1 where a docstring begins with one of the words."""
+    """Exit code: 1 if a docstring begins with one of the words."""
     found = findings()
     sys.stderr.writelines(f"{each}\n" for each in found)
     return int(bool(found))

@@ -14,11 +14,13 @@ from workbench.cli.console import err
 
 FAILED = 1
 AUDIT = (str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", "--config", ".github/zizmor.yml")
-"""Without requests to GitHub. Which audits do not apply, and why, is in the configuration."""
+"""Command line of zizmor, which audits without requests to GitHub. Its configuration says which audits do not apply."""
 
 
 def main() -> int:
-    """The exit code of the first linter that finds something. Actionlint finds shellcheck beside this Python."""
+    """Exit code of the first linter that finds something. Actionlint uses the shellcheck that is installed beside
+    Python.
+    """
     try:
         tools = toolbox(Home.of_user().tools, families=LINTERS)
     except BuildFailed as problem:

@@ -1,4 +1,4 @@
-"""A server on this machine that answers every request in one wrong way."""
+"""Local server that answers every request in one wrong way."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 Behavior = Callable[[socket.socket], None]
 PAUSE = 0.02
-"""Seconds between two parts of an answer that drips."""
+"""Pause, in seconds, between two parts of an answer that is sent slowly."""
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 CHUNK = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
 ITEM = {"metadata": {"name": "a"}}
 
 
 def answer(body: bytes, status: str = "200 OK", **headers: str) -> Behavior:
-    """A whole answer."""
+    """Behavior that sends a complete answer."""
     lines = {"Content-Length": str(len(body)), **{key.replace("_", "-"): value for key, value in headers.items()}}
     head = "".join(f"{key}: {value}\r\n" for key, value in lines.items())
     return lambda line: line.sendall(f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body)
@@ -30,12 +30,12 @@ def document(value: object, status: str = "200 OK", **headers: str) -> Behavior:
 
 
 def raw(data: bytes) -> Behavior:
-    """Bytes, and then the end of the connection."""
+    """Behavior that sends bytes and closes the connection."""
     return lambda line: line.sendall(data)
 
 
 def endless(first: bytes, part: bytes, pause: float = 0.0) -> Behavior:
-    """Bytes without end, until the client goes."""
+    """Behavior that sends bytes without end, until the client closes the connection."""
 
     def act(line: socket.socket) -> None:
         line.sendall(first)
@@ -102,12 +102,14 @@ WRONG: Mapping[str, Behavior] = {
     "goes on with the same page": document({"items": [ITEM], "metadata": {"continue": "again"}}),
     "has a next page that is none": document({"items": [ITEM], "metadata": {"continue": ["x"]}}),
 }  # fmt: skip
-"""What a server may do instead of answering."""
+"""Wrong behavior of a server, by a description."""
 
 
 @contextlib.contextmanager
 def served(behaviors: Callable[[str], Behavior]) -> Iterator[str]:
-    """The address of a server that answers each request (`GET /path`) as `behaviors` says, one for each connection."""
+    """Address of a server. For each request (`GET /path`), `behaviors` returns the server's behavior. A connection
+    serves one request.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     open_lines: list[socket.socket] = []
 

@@ -1,4 +1,4 @@
-"""For each alert about AMD's GPUs, and about GPUs by claims, what makes it fire and what nearly does."""
+"""Cases in which alerts about AMD's GPUs, and about GPUs of resource claims, fire or nearly fire."""
 
 from __future__ import annotations
 

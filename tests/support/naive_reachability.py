@@ -1,8 +1,9 @@
-"""NetworkPolicies and security groups by brute force, for comparison with the program's walker.
+"""Evaluates NetworkPolicies and security groups by brute force, for comparison with the program's evaluation.
 
-Written from the texts alone (Kubernetes docs, services-networking/network-policies; Azure docs,
-network-security-groups-overview) and without a line of the walker's: here a policy is spelled out into the set of all
-(sender, receiver, port, protocol) that it allows, over all Pods, and a group into a table of every address and port.
+Written from the specifications alone (Kubernetes docs, services-networking/network-policies; Azure docs,
+network-security-groups-overview) and without a line of the program's code: here a policy is expanded into the set of
+all (sender, receiver, port, protocol) that it allows, over all Pods, and a group into a table of every address and
+port.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import Any
 
 Json = Mapping[str, Any]
 Packet = tuple[str, str, int, str]
-"""Sender, receiver, port, protocol."""
+"""Sender, receiver, port and protocol of a packet."""
 
 
 @dataclass(frozen=True)
 class End:
-    """A Pod, or an address outside of the cluster where `namespace` is empty."""
+    """Sender or receiver: a Pod, or an address outside of the cluster if `namespace` is empty."""
 
     name: str
     address: str
     namespace: str = ""
     labels: tuple[tuple[str, str], ...] = ()
     space: tuple[tuple[str, str], ...] = ()
-    """Labels of the namespace."""
+    """Labels of the Pod's namespace."""
     ports: tuple[tuple[str, int], ...] = ()
 
 
@@ -88,7 +89,9 @@ def _ports(entries: Sequence[Json] | None, receiver: End, numbers: Sequence[int]
 def allowed(
     policies: Sequence[Json], ends: Sequence[End], numbers: Sequence[int], *, blocks_have_pods: bool
 ) -> set[Packet]:
-    """Every packet between two ends that passes. `blocks_have_pods`: an ipBlock matches addresses of Pods, too."""
+    """Every packet between two ends that passes. With `blocks_have_pods`, an ipBlock matches the addresses of Pods
+    too.
+    """
     everything: set[Packet] = set(
         product((each.name for each in ends), (each.name for each in ends), numbers, ("TCP", "UDP"))
     )
@@ -124,7 +127,7 @@ def _types(spec: Json) -> Sequence[str]:
 def first_match(  # noqa: PLR0917 - the parts of one packet
     rules: Iterable[Json], direction: str, source: str, target: str, port: int, network: Sequence[str]
 ) -> bool:
-    """Whether a group lets one TCP packet between two addresses pass, by trying each priority there is."""
+    """True if a security group lets one TCP packet between two addresses pass; every priority is tried in its order."""
     public = not any(IPv4Address(target) in IPv4Network(each) for each in network)
     own = {each["priority"]: each for each in rules if each["direction"] == direction}
 

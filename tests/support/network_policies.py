@@ -1,4 +1,4 @@
-"""Pods of OSMO's gateway, for tests of who reaches whom."""
+"""Pods of OSMO's gateway, for tests of network policies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ __all__ = ["GATEWAY_LABELS", "GATEWAY_PORT", "Address", "Entity", "Party", "Pod"
 _gateway = PARTIES["gateway"]
 assert isinstance(_gateway, Pod)
 GATEWAY_LABELS = dict(_gateway.labels)
-"""Of the Pods that are the only way into the control plane."""
+"""Labels of the gateway's Pods, which are the only way into the control plane."""
 GATEWAY_PORT = "envoy-http"
-"""Name of their port, encrypted or not."""
+"""Name of the port of the gateway's Pods, encrypted or not."""

@@ -1,4 +1,4 @@
-"""For alerts about links, memory, MIG and unclear Xids what makes each fire and what nearly does."""
+"""Cases in which alerts about links, memory, MIG and unclear Xids fire or nearly fire."""
 
 from __future__ import annotations
 

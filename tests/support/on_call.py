@@ -1,4 +1,4 @@
-"""Somebody on call: reads what the commands print, and types the commands in it."""
+"""Person on call, who reads the commands' output and types the commands that it names."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 PROGRAMS = ("physai", "kubectl", "helm")
-"""What somebody on call has at hand."""
+"""Programs that the person on call has."""
 _COMMAND = re.compile(rf"(?<![\w/-])(?:{'|'.join(PROGRAMS)}) [a-z-].*")
 _PROSE = frozenset(
     ("and", "starts", "drains", "restarts", "names", "says", "shows", "lists", "is", "with", "then", "which", "whether")
 )
-"""Words at which a sentence goes on after a command."""
+"""Words at which a command in a sentence ends, since the sentence goes on."""
 _READ_ONLY = re.compile(
     r"^(physai (why|doctor|gates|alerts|evidence|status|accept|check)"
     r"|kubectl (-n \S+ )?(get|describe|logs)|helm (-n \S+ )?(list|history))\b"
@@ -20,7 +20,7 @@ _READ_ONLY = re.compile(
 
 
 def commands_in(text: str) -> list[str]:
-    """The commands in what was printed, in its order.
+    """Commands in a printed text, in their order.
 
     >>> commands_in("  do   physai node replace n dev --reboot drains the node; kubectl get pods, then wait.")
     ['physai node replace n dev --reboot', 'kubectl get pods']
@@ -42,13 +42,13 @@ def commands_in(text: str) -> list[str]:
 
 
 def changes(command: str) -> bool:
-    """Whether it changes something."""
+    """True if the command changes something."""
     return not _READ_ONLY.match(command)
 
 
 @dataclass
 class Watch:
-    """One night: what was typed, and what was read."""
+    """Session of the person on call: the commands that were typed, and the output that was read."""
 
     run: Callable[[str], str]
     typed: list[str] = field(default_factory=list[str])
@@ -61,7 +61,9 @@ class Watch:
         return answer
 
     def next(self, within: str, allowed: Callable[[str], bool] = lambda _: True) -> str:
-        """The first command that was printed and not typed yet: one that changes something before one that reads."""
+        """First command in the text `within` that was not typed yet. Commands that change something come before those
+        that read.
+        """
         fresh = [each for each in commands_in(within) if each not in self.typed and allowed(each)]
         return next(iter([*filter(changes, fresh), *fresh]), "")
 

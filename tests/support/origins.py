@@ -1,4 +1,4 @@
-"""Where each effective setting of a stack comes from."""
+"""Origin of each effective setting of a stack."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from physical_ai.settings import Loaded
 
 
 def origins(loaded: Loaded) -> dict[str, str]:
-    """For each leaf path, the file that set it, `default`, or `stack name`."""
+    """File that set a leaf, or `default`, or `stack name`, by the leaf's path."""
     return {row.path: row.origin for row in loaded.explain()}

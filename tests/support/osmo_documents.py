@@ -1,4 +1,6 @@
-"""Documents as workflows and configurations may hold them, and what holds for any of them once checked."""
+"""Random documents as workflows and configurations may contain them, and properties that hold for each of them after
+its check.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ def context() -> Context:
 
 
 def sound(text: str) -> None:
-    """Whatever the file: it is checked to the end, and every finding has a position in it."""
+    """Asserts that a file, whatever it contains, is checked to its end, and that every finding has a position in it."""
     lines = text.split("\n")
     for finding in check_text(text, "w.yaml", context()).findings:
         assert 1 <= finding.line <= max(len(lines), 1)

@@ -1,4 +1,4 @@
-"""Which nodes OSMO counts for a platform, by the labels and tolerations of its merged pod template."""
+"""Nodes that OSMO counts for a platform, by the labels and tolerations of the platform's merged Pod template."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from workbench.osmo.service.pools import Toleration
 
 
 def tolerates(toleration: Toleration, taint: Mapping[str, Any]) -> bool:
-    """Whether the taint is tolerated.
+    """True if OSMO takes the taint as tolerated.
 
-    Stricter than Kubernetes: an empty key is no wildcard, and Equal without a value covers a taint without one, but not
-    one with an empty text.
+    OSMO is stricter than Kubernetes: an empty key is no wildcard, and Equal without a value covers a taint without one,
+    but not one with an empty text.
     """
     if toleration.effect and toleration.effect != taint.get("effect"):
         return False
@@ -29,7 +29,7 @@ def counts(
     node_labels: Mapping[str, str] | None,
     taints: Sequence[Mapping[str, Any]],
 ) -> bool:
-    """Whether a node belongs to a platform: it has all labels of the selector, and all its taints are tolerated."""
+    """True if a node belongs to a platform: it has all labels of the selector, and all its taints are tolerated."""
     if node_labels is None or any(node_labels.get(key) != value for key, value in labels.items()):
         return False
     return all(

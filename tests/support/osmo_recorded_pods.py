@@ -1,4 +1,4 @@
-"""The recorded objects of whole workflows, and the same made by this project."""
+"""Objects of whole workflows: the recorded ones, and those that this project makes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pod_vectors() -> list[Vector]:
 
 
 def run_pod(vector: Vector) -> tuple[Any, Refusal | None]:
-    """Timeouts and each group's objects, as the recording shows them."""
+    """Timeouts of a workflow and objects of each of its groups, in the form of the recording."""
     given, config = vector["input"], configured(vector["input"].get("config_override"))
 
     def run(_: Any) -> Any:
@@ -40,7 +40,7 @@ def run_pod(vector: Vector) -> tuple[Any, Refusal | None]:
 
 
 class _Any(dict[str, str]):
-    """Identities where a recording names none."""
+    """Identities for a recording that contains none."""
 
     def __missing__(self, key: str) -> str:
         return "0" * 32

@@ -1,4 +1,4 @@
-"""OSMO's recorded vectors, run with our functions, which must return the same."""
+"""Runs OSMO's recorded vectors with this project's functions, which must return the same."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Vector = dict[str, Any]
 
 
 def vectors(file: str) -> list[Vector]:
-    """Vectors of a recording, by its name without .json."""
+    """Vectors of a recording; `file` is its name without .json."""
     return json.loads((ROOT / f"{file}.json").read_text())["vectors"]
 
 
@@ -45,12 +45,14 @@ def base_config() -> dict[str, Any]:
 
 
 def configured(override: Any) -> Configuration:
-    """The recordings' configuration with a vector's changes: maps merged, lists replaced."""
+    """Configuration of the recordings with a vector's changes: maps are merged, lists are replaced."""
     return load(helm_merged(base_config(), override or {}))
 
 
 def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """A chart's own values merged with given ones as Helm does: maps are merged, null removes, the rest is replaced."""
+    """Default values of a chart, merged with given values as Helm does: maps are merged, null removes, the rest is
+    replaced.
+    """
     result = copy.deepcopy(defaults)
     for key, value in values.items():
         if value is None:
@@ -64,7 +66,7 @@ def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, A
 
 
 def result_of(function: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
-    """A function's result, or its refusal."""
+    """Result of a function, or its refusal."""
     try:
         return function(given), None
     except Refusal as refusal:
@@ -128,7 +130,9 @@ def _split(given: Any) -> Any:
 
 
 def _check_workflow(given: Any) -> Any:
-    """One task on a pool: the platform it falls back to, then its validations."""
+    """Checks one task on a pool: takes the pool's default platform if it names none, and runs the platform's
+    validations.
+    """
     config = {"resource_validations": given["resource_validations"], "pod_templates": {}}
     resolved, _ = resolve_pool("p", {"backend": "d", **given["pool"]}, config)
     pool = read_pool("p", resolved)
@@ -234,13 +238,15 @@ KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
 
 
 def run(file: str, vector: Vector) -> tuple[Any, Refusal | None]:
-    """Our result for a vector's input, or our refusal."""
+    """Result of this project for a vector's input, or its refusal."""
     given = copy.deepcopy(vector["input"])
     return result_of(KINDS[file][given.get("kind", "")], given)
 
 
 def submit(text: str, config: Configuration, given: Any = None) -> Submission:
-    """A workflow file taken through the steps of OSMO's submit. A refusal gets a note with the step it ends at."""
+    """Takes a workflow file through the steps of OSMO's submission. A refusal has a note with the step at which it
+    happened.
+    """
     given = given or {}
     variables = Variables(given.get("set", ()), given.get("set_string", ()), given.get("set_env", ()))
     step = "pool"
@@ -260,7 +266,7 @@ def submit(text: str, config: Configuration, given: Any = None) -> Submission:
 
 
 def run_workflow(vector: Vector) -> tuple[Any, Refusal | None]:
-    """The file's model without defaults, as the recording shows it, or the refusal."""
+    """Model of a workflow file without default values, in the form of the recording, or the refusal."""
     given = vector["input"]
 
     def run(_: Any) -> Any:
@@ -274,7 +280,7 @@ def spec_dump(spec: Any) -> Any:
 
 
 def expected_spec(vector: Vector) -> Any:
-    """The recorded model; where it is the file's own, that."""
+    """Recorded model of a workflow file; the file's own content if the recording says that they are equal."""
     spec = vector["expected"]["spec"]
     if isinstance(spec, dict):
         return spec

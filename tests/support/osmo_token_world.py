@@ -1,4 +1,6 @@
-"""OSMO's service and the API server with faults, for the program that creates the token of OSMO's agents."""
+"""OSMO's service and the API server, both with faults, for tests of the program that creates the token of OSMO's
+agents.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ SECRET = "/api/v1/namespaces/osmo-operator/secrets/agent-token"
 
 @dataclass
 class World:
-    """OSMO's service and the API server, behind one address; `faults` are answered first, by method and path."""
+    """OSMO's service and the API server, behind one address. A request that matches one of `faults` by method and path
+    gets its answer, once.
+    """
 
     folder: Path
     data: dict[str, str] = field(default_factory=dict[str, str])
@@ -97,7 +101,7 @@ class Run:
 
 
 class Door:
-    """The address of whichever world a test has."""
+    """Server with one address for all tests. It passes requests to the world of the test that runs."""
 
     def __init__(self, folder: Path) -> None:
         self.world: World | None = None

@@ -1,4 +1,4 @@
-"""Folders of the checkout that only tests name."""
+"""Folders of the checkout that only tests use."""
 
 from physical_ai.repository import ROOT
 

@@ -1,4 +1,4 @@
-"""What admission policies say about an object, by physical_ai/kubernetes/cel.py: in milliseconds."""
+"""Verdicts of admission policies on an object. physical_ai/kubernetes/cel.py evaluates them within milliseconds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Verdict:
-    """A reason of one policy, in the order in which it gives them."""
+    """Reason for which a policy refuses an object."""
 
     policy: str
     message: str
 
 
 class _Variables(Mapping[str, Any]):
-    """Variables of a policy, each known once those before it are used, as in Kubernetes."""
+    """Variables of a policy. As in Kubernetes, a variable is evaluated when it is used."""
 
     def __init__(self, given: Sequence[Json], scope: Json) -> None:
         self._expressions = {each["name"]: each["expression"] for each in given}
@@ -39,7 +39,7 @@ class _Variables(Mapping[str, Any]):
 
 
 def denials(settings: Settings, pod: Json, *, old: Json | None = None, namespace: str = "team") -> list[Verdict]:
-    """Why a stack refuses a Pod that is created, or updated from `old`."""
+    """Reasons for which a stack refuses to create a Pod, or to update it from `old`, in the policies' order."""
     found = policies(settings)
     denied = {
         each["spec"]["policyName"]

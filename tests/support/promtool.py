@@ -1,4 +1,4 @@
-"""promtool of the version that the simulator runs, for tests of alert rules."""
+"""Runs promtool, in the version that the simulator uses, for tests of alert rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.tools import TELEMETRY, toolbox
 
 @cache
 def command() -> Path:
-    """Where promtool is; it is built when it is missing, once for all workers."""
+    """Path of promtool. It is built if it is missing, once for all workers."""
     return toolbox(Home.of_user().tools, families=TELEMETRY).path("promtool")
 
 

@@ -1,4 +1,4 @@
-"""The README's commands from a clone to a finished workflow on a real subscription."""
+"""Commands of the README that lead from a clone to a finished workflow on a real subscription."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ PAGE, HEADING = ROOT / "README.md", "## On a real subscription"
 
 
 def section() -> str:
-    """Text under the heading, up to the next one."""
+    """Text under the heading, up to the next heading."""
     text = PAGE.read_text(encoding="utf-8")
     return text.partition(f"\n{HEADING}\n")[2].partition("\n## ")[0]
 
 
 def block() -> str:
-    """The one shell block of the section."""
+    """The only shell block of the section."""
     inside = section()
     (found,) = (each.text for each in parts(PAGE)[1] if each.info in SHELLS and each.text in inside)
     return found
 
 
 def typed() -> list[str]:
-    """Commands as somebody types them: one for each line and each `&&`; a continued line is one."""
+    """Commands as a person types them: one for each line and for each `&&`; a continued line counts as one."""
     lines = block().replace("\\\n", " ").splitlines()
     return [" ".join(each.partition(" #")[0].split()) for line in lines for each in line.split(" && ")]

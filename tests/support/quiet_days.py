@@ -1,4 +1,4 @@
-"""A day of healthy clusters of every kind: phases of what is there, as series in promtool's notation."""
+"""Day of healthy clusters of every kind: phases, and the series of each in promtool's notation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from simulator.metrics import amd_pages
 from tests.support.genuine_series import Machine, read, run, sampled
 
 Phase = tuple[Sequence[Machine], int]
-"""Machines, and for how many values of the series they are there."""
+"""Machines of a phase, and the number of values that each series has in it."""
 MI300X = "Standard_ND96isr_MI300X_v5"
 
 
 def phases(given: Sequence[Phase], interval: int) -> dict[str, str]:
-    """The series of one phase after another. A counter goes on, unless its series was gone: then it begins again."""
+    """Series of one phase after another. A counter goes on in the next phase; after a phase in which its series did not
+    exist, it begins again.
+    """
     found = [(sampled(machines, interval), steps) for machines, steps in given]
     return {name: _over(name, found) for name in dict.fromkeys(name for samples, _ in found for name in samples)}
 
@@ -35,17 +37,17 @@ def _over(name: str, found: Sequence[tuple[Mapping[str, tuple[float, float]], in
 
 
 def silent(machine: Machine) -> Machine:
-    """The machine while none of its own exporters is scraped, as when they restart; kube-state-metrics goes on."""
+    """The machine while none of its own exporters is scraped, as when they restart. kube-state-metrics goes on."""
     return replace(machine, scraped=False)
 
 
 def leaving(machine: Machine) -> Machine:
-    """The machine cordoned, and drained."""
+    """The machine after it was cordoned and drained."""
     return replace(machine, jobs=(), taints=("node.kubernetes.io/unschedulable",))
 
 
 def amd_series(name: str, steps: int) -> dict[str, str]:
-    """A node with AMD's GPUs, of which a job has one."""
+    """Series of a node with AMD's GPUs, one of which a job has."""
     gpu = vm_size(MI300X).gpu
     assert gpu is not None
     held = [amd_pages.Holder("ml", "rocm", "main", 0.9)]

@@ -1,4 +1,4 @@
-"""A modeled cluster as an API server would list it: what the simulated nodes and pods look like to the diagnosis."""
+"""Cluster of the model as an API server would list it: Nodes and Pods in the form that the diagnosis reads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def condition(kind: str, is_true: bool, message: str = "", reason: str = "") -> 
 
 
 def node_object(model: GpuModel, name: str, pool: str) -> dict[str, Any]:
-    """The Node as the kubelet reports it."""
+    """Node object, as the kubelet reports it."""
     item, mine = model.state.nodes[name], model.nodes[name]
     why = f"container runtime is down: {mine.containerd_dead}" if mine.containerd_dead else ""
     resources = {key: str(count) for key, count in dict(mine.resources).items()}
@@ -60,7 +60,7 @@ def node_object(model: GpuModel, name: str, pool: str) -> dict[str, Any]:
 
 
 def pod_object(daemonset: Mapping[str, Any], on: str, pod: Pod) -> dict[str, Any]:
-    """The Pod as the kubelet reports it; what it last said is an event, as on a simulated node."""
+    """Pod object, as the kubelet reports it. The Pod's last message is an event, as on a simulated node."""
     spec = at(daemonset, "spec.template.spec")
     names = [each["name"] for each in spec.get("initContainers", ())]
     blocked = "sandbox" in pod.message
@@ -110,13 +110,13 @@ def pod_event(pod: Pod, on: str) -> dict[str, Any]:
 
 
 def rolled_out(daemonset: Mapping[str, Any]) -> dict[str, Any]:
-    """The DaemonSet as its controller leaves it; its Pods are always of the newest template."""
+    """DaemonSet object, as its controller leaves it. Its Pods are always made from the newest template."""
     generation = at(daemonset, "metadata.generation", 1)
     return {**daemonset, "status": {"observedGeneration": generation, **daemonset.get("status", {})}}
 
 
 def cluster(model: GpuModel, pools: Mapping[str, str], **changes: Any) -> Cluster:
-    """The complete cluster; `pools` names the pool of each node."""
+    """Complete cluster. `pools` gives the pool of each node."""
     pods = [(name, pod) for name, mine in model.nodes.items() for pod in mine.pods.values()]
     daemonsets = [rolled_out(item) for item in model.state.daemonsets.values()]
     for name, pod in pods:

@@ -1,4 +1,4 @@
-"""A node of which every gate is open, as plain objects to break one at a time."""
+"""Node on which every gate is open, as plain objects that a test breaks one at a time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def daemonset(role: str) -> dict[str, Any]:
 
 
 def pod(role: str) -> dict[str, Any]:
-    """A pod that runs, all its init containers done."""
+    """Pod that runs and whose init containers are done."""
     done = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-20T10:00:00Z"}}
     image = "nvcr.io/nvidia/driver:580.173.02-ubuntu24.04" if role == "driver" else "image:1"
     return {
@@ -100,7 +100,7 @@ def gpu_node() -> dict[str, Any]:
 
 @dataclass
 class Situation:
-    """Objects to change before they are judged."""
+    """Objects of a cluster with one GPU node, which a test changes before they are judged."""
 
     expected: Expected = field(default_factory=lambda: Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator"))
     node: dict[str, Any] = field(default_factory=gpu_node)
@@ -124,7 +124,7 @@ class Situation:
     )
     records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     work: list[str] | None = None
-    """Pods that hold GPUs of the node; None where they were not read."""
+    """Pods that hold GPUs of the node; None if the Pods were not read."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -137,7 +137,7 @@ class Situation:
         return self
 
     def without(self, role: str, *, daemonset: bool = False) -> Situation:
-        """The node has no pod of an operand, and with `daemonset` nor has the cluster its DaemonSet."""
+        """Removes an operand's Pod from the node; with `daemonset`, removes the DaemonSet from the cluster too."""
         del self.pods[role]
         if daemonset:
             del self.daemonsets[role]
@@ -149,13 +149,13 @@ class Situation:
         return self
 
     def grid(self, source: Any = "grid") -> Situation:
-        """The driver is on the host: no driver pod, no driver DaemonSet for the node."""
+        """Puts the driver on the host: there is no driver Pod on the node."""
         self.expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, source)
         self.labels.update({"physical-ai/gpu-driver": source, "nvidia.com/gpu.deploy.driver": "false"})
         return self.without("driver")
 
     def stuck(self, role: str, container: str = "main", **state: Any) -> Situation:
-        """An operand's pod at a container in this state; those after it wait, and nothing is allocatable."""
+        """Stops an operand's Pod at a container in this state. Later containers wait, and the node offers no GPU."""
         found = self.pods[role]["status"]
         found["conditions"] = [{"type": "Ready", "status": "False"}]
         init: list[dict[str, Any]] = found["initContainerStatuses"]
@@ -171,13 +171,13 @@ class Situation:
         return self.gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})
 
     def fails(self, role: str, message: str, container: str = "main") -> Situation:
-        """A container that ends with an error again and again."""
+        """Makes a container fail again and again."""
         again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}}
         ended = {"terminated": {"exitCode": 1, "message": message, "startedAt": "2026-11-20T10:00:00Z"}}
         return self.stuck(role, container, state=again, lastState=ended)
 
     def says(self, role: str, message: str, reason: str = "SimulatedLog", container: str = "main") -> Situation:
-        """An event of an operand's pod, of one container where one is named."""
+        """Adds an event about an operand's Pod, or about one of its containers."""
         inside = {"fieldPath": f"spec.containers{{{container}}}"} if container else {}
         about = {"kind": "Pod", "name": f"{NAMES[role]}-x", **inside}
         stamp = f"2026-11-20T10:00:{len(self.events):02}Z"
@@ -185,7 +185,7 @@ class Situation:
         return self
 
     def error(self, reason: str, message: str, *, driver: bool = False) -> Situation:
-        """The condition Error of the ClusterPolicy, or of the NVIDIADriver."""
+        """Sets the condition Error of the ClusterPolicy or, with `driver`, of the NVIDIADriver."""
         conditions = [{"type": "Error", "status": "True", "reason": reason, "message": message}]
         (self.drivers if driver else self.policies)[0]["status"] = {"state": "notReady", "conditions": conditions}
         return self

@@ -1,4 +1,4 @@
-"""A node that works, broken in the ways that causes describe."""
+"""Working node, broken in the ways that the causes describe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATER, EARLIER = "2026-11-20T11:00:00Z", "2026-11-20T09:00:00Z"
 
 
 def configured(gpus: int = 1) -> Situation:
-    """A node whose device plugin has the pool's configuration, of a size with so many GPUs."""
+    """Node of a size with so many GPUs, whose device plugin uses the pool's configuration."""
     situation = Situation(Expected("h100gpu", {"nvidia.com/gpu": gpus}, "operator"))
     situation.labels["nvidia.com/device-plugin.config"] = "h100gpu"
     return situation
@@ -34,7 +34,7 @@ def spot() -> Situation:
 
 
 def label(**values: str | None) -> Situation:
-    """Labels below nvidia.com changed; None removes."""
+    """Node without GPUs on which labels that begin with nvidia.com are changed; None removes a label."""
     situation = nothing_offered()
     for key, value in values.items():
         name = f"nvidia.com/{key.replace('_', '.')}".replace("container.toolkit", "container-toolkit")
@@ -109,7 +109,7 @@ def waiting_in_validation(situation: Situation) -> Situation:
 
 
 def grid_agent(message: str, reason: str = "Installing") -> Situation:
-    """A GRID node whose agent holds the operands off."""
+    """GRID node whose agent keeps the operands off the node."""
     situation = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
     reported = {"type": "GridDriverReady", "status": "False", "reason": reason, "message": message}
     situation.node["status"]["conditions"].append(reported)
@@ -117,7 +117,7 @@ def grid_agent(message: str, reason: str = "Installing") -> Situation:
 
 
 def with_agent(**status: Any) -> Situation:
-    """A GRID node with a Pod of the agent, which has said nothing of the node yet."""
+    """GRID node with a Pod of the agent, which has not reported about the node yet."""
     situation = nothing_offered().grid()
     situation.daemonsets["agent"] = {
         "metadata": {"name": "gpu-grid-driver-installer"},
@@ -156,7 +156,9 @@ def mig_failed() -> Situation:
 
 
 def with_fabric(offered: int | None = None, **labels: str) -> Situation:
-    """A node of an ND pool whose GPUs are there. `labels`: nic, and wait."""
+    """Node of an ND pool whose GPUs work. `offered` is the number of its InfiniBand devices; `labels` may have `nic`
+    and `wait`.
+    """
     expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", fabric={"rdma/ib": 8})
     situation = Situation(expected)
     if "nic" in labels:
@@ -169,7 +171,7 @@ def with_fabric(offered: int | None = None, **labels: str) -> Situation:
 
 
 def with_ports(states: Sequence[str] | None, *, uid: str = "uid-1") -> Situation:
-    """A node of an ND pool that offers everything, and the record of its machine with ports in these states."""
+    """Node of an ND pool that offers everything, with a record of its machine in which the ports have these states."""
     expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", fabric={"rdma/ib": 8}, ports=8)
     situation = Situation(expected)
     situation.node["metadata"]["uid"] = "uid-1"
@@ -190,7 +192,7 @@ def with_ports(states: Sequence[str] | None, *, uid: str = "uid-1") -> Situation
 
 
 def shared(replicas: int, left: int) -> Situation:
-    """A GPU with shares, of which one was taken away."""
+    """Node with a shared GPU, of whose shares only `left` are allocatable."""
     situation = Situation()
     situation.labels["nvidia.com/gpu.replicas"] = str(replicas)
     situation.expected = Expected("h100gpu", {"nvidia.com/gpu": replicas}, "operator")
@@ -198,7 +200,7 @@ def shared(replicas: int, left: int) -> Situation:
 
 
 def instances() -> Situation:
-    """A GPU with MIG instances, of which one was taken away."""
+    """Node with a GPU of seven MIG instances, of which only six are allocatable."""
     situation = Situation()
     situation.expected = Expected("h100gpu", {"nvidia.com/gpu": 7}, "operator", needs_mig_ids=True)
     return situation.gpus({"nvidia.com/gpu": 6}, {"nvidia.com/gpu": 7})

@@ -1,4 +1,4 @@
-"""A small cluster behind a `Get`, as a recording would find it, with everything that must not leave it."""
+"""Small cluster behind a `Get`. It contains everything that must not get into a recording of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Lists = dict[str, list[dict[str, Any]]]
 
 
 def lists() -> Lists:
-    """Objects by path."""
+    """Objects of the cluster, by path."""
     env = [{"name": "DB_PASSWORD", "value": SECRETS[0]}, {"name": "MODE", "value": "fast"},
            {"name": "URL", "value": "https://osmo.acme.org/api"}]  # fmt: skip
     return {
@@ -69,7 +69,7 @@ DISCOVERY: Mapping[str, Any] = {
 
 
 class World:
-    """A `Get` over these lists, which keeps what it was asked."""
+    """`Get` over these lists, which keeps the paths that it was asked for."""
 
     def __init__(self, given: Lists | None = None, refused: Sequence[str] = ()) -> None:
         self.lists, self.refused = lists() if given is None else given, refused
@@ -89,7 +89,7 @@ class World:
 
 
 def recorded(world: Any, others: Sequence[Entry] = (), limits: Limits | None = None) -> list[Entry]:
-    """Entries of a recording of this cluster, and of what is beside it."""
+    """Entries of a recording of this cluster, after those in `others`."""
     said: list[str] = []
     own = cluster_entries(Bounded(world, limits or Limits(logs=True)), said.append)
     return made([head(STACK, AT, "a test", simulated=False), *others, *own])

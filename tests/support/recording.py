@@ -1,4 +1,4 @@
-"""The program as tests record it: every resource with its options and hooks, and the outputs."""
+"""Runs the program and records every resource, with its options and hooks, and the outputs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from workbench.policies import Resource, Stack
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
 
 DEPLOYERS = [{"principalId": DEPLOYER, "principalType": "User"}]
-"""Committed stack files name none: those of a real stack are its owner's."""
+"""Deployers for recordings. Committed stack files name none, since those of a real stack are its owner's."""
 TODAY = datetime.date(2026, 11, 20)
 
 
 class HookRecorder(Recorder):
-    """Records hooks too, and which resources have them."""
+    """Recorder that also records hooks, and the resources that have them."""
 
     def __init__(self, *, preview: bool) -> None:
         super().__init__(preview=preview)
@@ -51,7 +51,7 @@ class HookRecorder(Recorder):
 
 @dataclass(frozen=True)
 class Recording:
-    """What one run of the program declared and exported."""
+    """Resources that one run of the program declared, and its outputs."""
 
     name: str
     resources: tuple[Resource, ...]
@@ -68,21 +68,23 @@ class Recording:
         return [each for each in self.resources if each.type.rpartition(":")[2] == kind]
 
     def resource(self, kind: str, name: str) -> Resource:
-        """The one resource of `kind` with `name`, logical or its own in Azure or Kubernetes."""
+        """The one resource of `kind` whose logical name, or name in Azure or Kubernetes, is `name`."""
         found = [each for each in self.of_type(kind) if name in (each.name, azure_name(each.type, each.inputs))]
         assert len(found) == 1, f"{len(found)} resources of type {kind} are called {name!r}"
         return found[0]
 
     @property
     def stack(self) -> Stack:
-        """The recording as policies read it."""
+        """The recording in the form that policies read."""
         environment, _, region = self.name.partition("-")
         return Stack(environment, self.resources, region=region)
 
 
 @cache
 def stack_config(stack: str) -> dict[str, Any]:
-    """The `config:` of a committed stack file, without the project prefix. Committed files have no secrets either."""
+    """Settings under `config:` of a committed stack file, without the project prefix, with deployers and with secrets,
+    which committed files do not have.
+    """
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
     deployers = {f"{PROJECT}:access": {"deployers": DEPLOYERS}} if stack in azure_stacks() else {}
     config: dict[str, Any] = {**deployers, **(document.get("config") or {})}
@@ -92,7 +94,9 @@ def stack_config(stack: str) -> dict[str, Any]:
 
 
 def merged(lower: Any, upper: Any) -> Any:
-    """`upper` over `lower`: maps recursively, everything else replaced. A null stays, for the program to read."""
+    """`upper` merged into `lower`: maps are merged at any depth, everything else is replaced. A null stays, since the
+    program reads it.
+    """
     if not is_mapping(lower) or not is_mapping(upper):
         return upper
     return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
@@ -108,8 +112,8 @@ def record(
 ) -> Recording:
     """Runs `__main__` as the engine would, with `overrides` over the stack file, and records it.
 
-    `simulated` says whether the program is run as the simulator runs it, without an Azure. `today` is the day at which
-    it judges versions.
+    With `simulated`, the program runs as the simulator runs it, without Azure. `today` is the day for which it judges
+    versions.
 
     Raises:
         pulumi.RunError: the program refused its settings.

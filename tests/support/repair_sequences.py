@@ -1,6 +1,7 @@
-"""Random sequences of faults, repair commands that die at any request, and hands on the cluster, with what must hold.
+"""Random sequences of faults, of repair commands that die at any request, and of manual changes, and the invariants.
 
-The commands are those of `physai node replace`: what decides is its code. The API server refuses what has changed.
+The commands run the code of `physai node replace`. The API server refuses a write to an object that has changed since
+it was read.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from workbench.health.replacement.steps import perform
 from workbench.health.replacement.world import Standing, Stopped, World
 
 COMMANDS = 3
-"""People, or their laptops, each with one command at a time."""
+"""Number of people (or laptops) that each run one command at a time."""
 PROMETHEUS = ("fine", "away", "behind", "empty")
 
 
 @dataclass
 class Judged(Fake):
-    """The cluster, which judges each request of a repair."""
+    """Cluster that checks the invariants at each request of a repair."""
 
     ill: set[str] = field(default_factory=set[str])
-    """UIDs of nodes whose fault stands, whatever is done to them."""
+    """UIDs of nodes whose fault remains, whatever a repair does to them."""
     proven: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Uid and boot id of nodes that have passed acceptance."""
+    """UID and boot ID of the nodes that have passed acceptance."""
     returned: set[str] = field(default_factory=set[str])
     """Nodes that a person has uncordoned while a repair held them."""
     knows: str = "fine"
@@ -74,7 +75,7 @@ class Judged(Fake):
                 raise Broken(f"{_short(node)} takes work with a fault")
 
     def records(self) -> list[Record]:
-        """Of all repairs, without a request."""
+        """Records of all repairs, read without a request."""
         return [read(each) for each in self.maps.values() if "labels" in each["metadata"]]
 
     def untouched(self) -> set[str]:
@@ -114,7 +115,7 @@ class Judged(Fake):
 
 
 class Sequence:
-    """One sequence; `seed` repeats it."""
+    """Sequence of random events; the same `seed` repeats it."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311 - repeatable, not secret
@@ -126,17 +127,17 @@ class Sequence:
             f"{size} nodes{', autoscaled' if autoscaled else ''}{', no machines of Azure' if by_hand else ''}"
         ]
         self._asked: list[Record | None] = [None] * COMMANDS
-        """Records whose prompt is open."""
+        """Record for which each command waits for an answer to its prompt; None if it does not wait."""
         self._records: list[Record | None] = [None] * COMMANDS
-        """What each command works on."""
+        """Record of the repair that each command works on; None if it has none."""
         self._worlds: list[World] = [self.cluster.world(reports=False) for _ in range(COMMANDS)]
         self._pods = 0
 
     def run(self, steps: int) -> int:
-        """Random steps; how many repairs have come to their end.
+        """Plays random steps, and returns the number of repairs after which a node takes work again.
 
         Raises:
-            Broken: with the invariant and the story up to there.
+            Broken: an invariant does not hold. The text tells all events up to there.
         """
         events: list[tuple[Callable[[], None], int]] = [
             (self._prompt, 8),
@@ -177,7 +178,7 @@ class Sequence:
     # Commands
 
     def _as_command(self, index: int, act: Callable[[World], Record | str | None]) -> Record | str | None:
-        """What a process does, which may die at any of its requests."""
+        """Acts as the process of a command, which may die at any of its requests."""
         if self.random.random() < 0.06:
             effect = self.random.choice(["kill_before", "kill_after"])
             setattr(self.cluster, effect, self.cluster.calls + self.random.randint(1, 8))
@@ -243,7 +244,7 @@ class Sequence:
             self.story.append(f"command {index} is at {result.step}: {result.outcome}")
 
     def _resume(self) -> None:
-        """The same command again, also while the first one still runs."""
+        """Runs a command again for a repair that has not ended, possibly while the first one still runs."""
         index, open_ones = self.random.randrange(COMMANDS), self._open()
         if self._records[index] is None and open_ones:
             self._worlds[index] = self.cluster.world(reports=False)
@@ -272,7 +273,7 @@ class Sequence:
             self.cluster.ill.discard(self.random.choice(sorted(self.cluster.ill)))
 
     def _pod(self) -> None:
-        """Work comes where the scheduler lets it."""
+        """Starts a Pod on a node that is not cordoned."""
         free = [key for key, each in sorted(self.cluster.nodes.items()) if not is_cordoned(each)]
         if free:
             self._pods += 1

@@ -1,4 +1,4 @@
-"""A cluster and its Azure in memory, for repairs: what a request changes, and processes that end at any request."""
+"""In-memory cluster with its Azure, for tests of repairs: requests change it, and a process can die at any request."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Json = dict[str, Any]
 
 
 class Killed(Exception):
-    """The process ended."""
+    """Process that was killed."""
 
 
 def merge(into: Json, patch: Mapping[str, Any]) -> None:
-    """A JSON merge patch (RFC 7386), in place."""
+    """Applies a JSON merge patch (RFC 7386) in place."""
     for key, value in patch.items():
         if value is None:
             into.pop(key, None)
@@ -40,7 +40,7 @@ def merge(into: Json, patch: Mapping[str, Any]) -> None:
 
 @dataclass
 class Fake:
-    """The pool h100gpu of a cluster: its API server, and its machines in Azure."""
+    """Pool h100gpu of a cluster: its API server, and its machines in Azure."""
 
     size: int = 4
     autoscaled: bool = False
@@ -49,10 +49,10 @@ class Fake:
     pods: dict[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
     maps: dict[str, Json] = field(default_factory=dict[str, Json])
     blocked: set[str] = field(default_factory=set[str])
-    """Pods that a disruption budget protects."""
+    """Names of Pods that a disruption budget protects."""
     count: int = 0
     busy: int = 0
-    """Requests for which Azure works on something else."""
+    """Number of requests that Azure refuses because it works on something else."""
     deleted: list[str] = field(default_factory=list[str])
     restarted: list[str] = field(default_factory=list[str])
     reports: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -61,19 +61,21 @@ class Fake:
     calls: int = 0
     kill_before: int = -1
     kill_after: int = -1
-    """The number of the request at which the process ends, without or with its effect."""
+    """Number of the request at which the process dies after the request has taken effect; with `kill_before`, it dies
+    before.
+    """
     clock: datetime = datetime(2026, 11, 1, 12, 0, 0, 250_000, tzinfo=UTC)
     pending: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    """What happens in Azure while the process sleeps."""
+    """Changes that Azure makes while the process sleeps."""
     reuses_names: bool = False
-    """A new machine gets the lowest free number, so that it may have the name of a deleted one."""
+    """True if a new machine gets the lowest free number, so that it may have the name of a deleted one."""
     standing: dict[str, str] = field(default_factory=dict[str, str])
-    """What alerts and conditions say of a node."""
+    """Problem that alerts and conditions report about a node, by node."""
     unread: tuple[str, ...] = ()
     levels: list[str] = field(default_factory=list[str])
-    """Of the acceptances that ran."""
+    """Levels of the acceptances that ran."""
     by_hand: bool = False
-    """The machines are none of Azure's."""
+    """True if the machines are not Azure's."""
     _made: int = 0
     _version: int = 0
 
@@ -166,11 +168,11 @@ class Fake:
         return str(self._version)
 
     def touch(self, node: str) -> None:
-        """Another client changes the node."""
+        """Changes the node as another client does."""
         self.nodes[node]["metadata"]["resourceVersion"] = self._next()
 
     def _merge(self, held: Json, patch: Json) -> None:
-        """A patch that names a version is refused where the object has another one."""
+        """Applies a patch. A patch that names another resourceVersion than that of the object is refused."""
         wanted = patch.get("metadata", {}).get("resourceVersion")
         if wanted is not None and wanted != held["metadata"]["resourceVersion"]:
             raise Unreachable("409 the object has been modified; please apply your changes to the latest version")
@@ -240,7 +242,7 @@ class Fake:
         self.remove(machine)
 
     def remove(self, machine: str) -> None:
-        """The machine leaves, by a deletion or as a Spot VM that Azure evicts."""
+        """Removes a machine, as a deletion does or as Azure does when it evicts a Spot VM."""
         del self.nodes[machine]
         self.pods = {key: pod for key, pod in self.pods.items() if pod["spec"]["nodeName"] != machine}
         self.count -= 1
@@ -289,7 +291,9 @@ class Fake:
         return self.refuse_acceptance
 
     def state(self) -> str:
-        """All that a repair leaves, to be compared: names of new machines included."""
+        """Everything that a repair leaves behind, as a text to compare. Names of new machines are in it, times are
+        not.
+        """
         maps = {key: {k: json.loads(v) for k, v in value["data"].items()} for key, value in self.maps.items()}
         for each in maps.values():
             for own in ("deadline", "started", "removed", "offered", "proven"):

@@ -1,4 +1,4 @@
-"""promtool over the rules of a stack: what fires from which series, in one process for many cases."""
+"""Tests a stack's rules with promtool: the alerts that fire from given series, in one process for many cases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVER = 'count by (alertname, node) (count_over_time(ALERTS{{alertstate="firing"}
 
 @dataclass(frozen=True)
 class Fired:
-    """An alert, and the node or Pod that it is about; empty for the whole cluster."""
+    """Alert, and the node or Pod that it is about; both are empty for an alert about the whole cluster."""
 
     alert: str
     node: str = ""
@@ -39,15 +39,15 @@ class Fired:
 
 @dataclass(frozen=True)
 class Scene:
-    """Series, and which alerts fire from them at each of some minutes: these and no others."""
+    """Series, and all alerts that fire from them at some minutes: no others may fire."""
 
     name: str
     series: Mapping[str, str]
     fires: Mapping[int, Sequence[Fired]]
     values: Mapping[str, tuple[int, float | None]] = field(default_factory=dict[str, tuple[int, float | None]])
-    """Expressions, with the minute and the value; None where it has no result."""
+    """Minute and value by expression; the value is None if the expression has no result."""
     ever: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict[int, Sequence[tuple[str, str]]])
-    """What has fired until a minute, as alert and node or as alert and nothing: once each, these and no others."""
+    """All alerts that have fired until a minute, each once, by minute. The second text is the node, or empty."""
 
     @property
     def test(self) -> dict[str, Any]:
@@ -76,13 +76,13 @@ class Scene:
 
 
 def check(parameters: Parameters, scenes: Sequence[Scene], folder: Path, interval: int = 1) -> None:
-    """Asserts that every scene comes out as it says."""
+    """Asserts that in every scene exactly the alerts fire that it lists."""
     found = failures([rule_tests(parameters, scenes, folder, interval=interval)])
     assert not found, found
 
 
 def read_by(parameters: Parameters) -> frozenset[str]:
-    """Names of the series that the rules read: promtool need not load others."""
+    """Names of the series that the rules read. Promtool need not load other series."""
     every = (*alerts(parameters), *records(parameters))
     return frozenset(name for each in every for name in metrics(each.expression))
 
@@ -91,7 +91,7 @@ Rule = Mapping[str, Any]
 
 
 def needed(groups: Sequence[Mapping[str, Any]], is_wanted: Callable[[Rule], bool]) -> list[dict[str, Any]]:
-    """Groups with the rules that are wanted and the recorded series that those read, directly or not.
+    """Groups that contain the wanted rules, and the recording rules that these read, directly or through others.
 
     Promtool evaluates every rule of a file for each minute of each test.
     """
@@ -106,13 +106,13 @@ def needed(groups: Sequence[Mapping[str, Any]], is_wanted: Callable[[Rule], bool
 
 
 def read_by_tests(tests: Sequence[Mapping[str, Any]]) -> Callable[[Rule], bool]:
-    """Whether a rule is recorded for the expressions of promtool's tests."""
+    """Function that returns True for a recording rule which the expressions of promtool's tests read."""
     read = "\n".join(each["expr"] for test in tests for each in test["promql_expr_test"])
     return lambda rule: "record" in rule and rule["record"] in read
 
 
 def _without_texts(parameters: Parameters) -> str:
-    """The rules without annotations, as JSON: promtool takes it for YAML, and writing it takes a tenth of the time."""
+    """Rules without annotations, as JSON: promtool reads it as YAML, and it is written in a tenth of the time."""
     groups = [
         {"name": name, "rules": [{key: value for key, value in rule.items() if key != "annotations"} for rule in rules]}
         for name, rules in rule_groups(parameters).items()
@@ -121,7 +121,7 @@ def _without_texts(parameters: Parameters) -> str:
 
 
 def failures(files: Sequence[Path]) -> str:
-    """The scenes that do not come out as they say, as one process of promtool reports them; empty where all do."""
+    """Scenes in which other alerts fire than they list, as promtool reports them; empty if there are none."""
     answer = promtool("test", "rules", *files)
     return "" if answer.returncode == 0 else re.sub(r"\n\s*\n+", "\n", answer.stdout + answer.stderr)
 
@@ -129,11 +129,11 @@ def failures(files: Sequence[Path]) -> str:
 def rule_tests(
     parameters: Parameters, scenes: Sequence[Scene], folder: Path, name: str = "scenes", *, interval: int = 1
 ) -> Path:
-    """The scenes as promtool reads them, with the rules beside them: one process can take several such files.
+    """Writes the scenes for promtool, and the rules beside them. One process of promtool can read several such files.
 
     Args:
-        interval: Minutes between two values of a series, and between evaluations. A scene costs less the more they are;
-            below 5, since Prometheus has forgotten a value by then.
+        interval: Minutes between two values of a series, and between evaluations. A larger interval makes a scene
+            faster. It must be below 5, since Prometheus then takes a series as gone.
     """
     rules, file = folder / f"{name}-rules.yaml", folder / f"{name}.yaml"
     rules.write_text(_without_texts(parameters))
@@ -151,7 +151,9 @@ def rule_tests(
 
 
 def promtool_file(rules: Path, tests: Sequence[Mapping[str, Any]], interval: int = 1) -> str:
-    """A file for promtool, as JSON, which it takes for YAML. Without an order, it takes the groups in a random one."""
+    """Test file for promtool, as JSON, which promtool reads as YAML. It names the order of the groups, which is random
+    otherwise.
+    """
     order = ["usage", "causes", *(each.theme for each in themes() if each.theme not in ("usage", "causes"))]
     given = {"rule_files": [rules.name], "evaluation_interval": f"{interval}m", "group_eval_order": order}
     return json.dumps({**given, "tests": list(tests)})

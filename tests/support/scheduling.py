@@ -1,4 +1,4 @@
-"""Nodes, pods, gangs and queues in a few words, for tests of the scheduling models."""
+"""Creates nodes, Pods, gangs and queues for tests of the scheduling models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def node(name: str, *taints: str, gpus: int = 0, labels: dict[str, str] | None =
 
 
 def pod(name: str, *, gpus: int = 0, cpu: str = "1", on: str = "", **spec: Any) -> dict[str, Any]:
-    """A pod that tolerates GPU nodes; `on` is the node it runs on."""
+    """Pod that tolerates GPU nodes; `on` is the node on which it runs."""
     asked = {"cpu": cpu, **({GPU: str(gpus)} if gpus else {})}
     spec = {"tolerations": GPU_TOLERATED, **spec, **({"nodeName": on} if on else {})}
     return {
@@ -55,13 +55,13 @@ def gang(name: str, least: int, queue: str = "leaf", **spec: Any) -> dict[str, A
 
 
 def queue(name: str, parent: str = "", **resources: Any) -> dict[str, Any]:
-    """A queue without limits, but for those given: `gpu={"limit": 2}`."""
+    """Queue without limits, except the given ones: `gpu={"limit": 2}`."""
     known = {key: {**FREE, **resources.get(key, {})} for key in ("gpu", "cpu", "memory")}
     spec = {"resources": known, **({"parentQueue": parent} if parent else {})}
     return {"apiVersion": KAI_QUEUE_API, "kind": "Queue", "metadata": {"name": name}, "spec": spec}
 
 
 def unschedulable(given: dict[str, Any]) -> dict[str, Any]:
-    """The pod after its scheduler has found no node for it."""
+    """The Pod after its scheduler has found no node for it."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     return {**given, "status": {"phase": "Pending", "conditions": [condition]}}

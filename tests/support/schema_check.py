@@ -1,4 +1,4 @@
-"""As much of JSON Schema, draft 7, as the schemas of stack and layer files use."""
+"""Checks values against JSON Schema, draft 7, as far as the schemas of stack and layer files use it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KNOWN = {
 
 
 def problems(value: Any, schema: Any, whole: Any, path: str = "") -> Iterator[str]:
-    """Each place of `value` that the schema does not take. Raises AssertionError on a keyword not known here."""
+    """Places of `value` that the schema does not allow. Raises AssertionError for a keyword that is not known here."""
     if schema is True:
         return
     assert set(schema) <= _KNOWN, f"unknown keywords: {set(schema) - _KNOWN}"

@@ -1,4 +1,4 @@
-"""Which secrets of the platform the Pods of a namespace can read: by RBAC, by their namespace, by Azure roles."""
+"""Secrets of the platform that the Pods of a namespace can read: by RBAC, by their namespace, or by Azure roles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.policies import Resource, Secret
 Json = Mapping[str, Any]
 READ_VERBS = {"get", "list", "watch", "*"}
 EVERYBODY = {"system:authenticated", "system:unauthenticated", "system:serviceaccounts"}
-"""Groups to which the accounts of all Pods belong."""
+"""Groups to which the service accounts of all Pods belong."""
 VAULT_ROLES = {
     "4633458b-17de-408a-b874-0445c86b69e6",  # Key Vault Secrets User
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",  # Key Vault Secrets Officer
@@ -26,18 +26,18 @@ VAULT_ROLES = {
     "8e3af657-a8ff-443c-a75c-2fe8c4bcb635",  # Owner
     "b24988ac-6180-42a0-ab88-20f7382dd24c",  # Contributor, which can list the keys of caches and registries
 }
-"""Roles with which secrets of a vault, or keys of a service, can be read (Azure built-in roles reference)."""
+"""Roles that can read secrets of a vault or keys of a service (Azure built-in roles reference)."""
 
 
 @dataclass(frozen=True)
 class Pods:
-    """Pods of a namespace, by the accounts that they may have."""
+    """Pods of a namespace, and the service accounts that they may have."""
 
     namespace: str
     accounts: tuple[str, ...]
 
     def include(self, subject: Json) -> bool:
-        """Whether a subject of a binding is one of them, or a group of theirs."""
+        """True if a subject of a binding is one of these accounts, or a group to which they belong."""
         if subject["kind"] == "Group":
             return subject["name"] in EVERYBODY | {f"system:serviceaccounts:{self.namespace}"}
         return subject.get("namespace") == self.namespace and subject["name"] in (*self.accounts, "default")
@@ -48,13 +48,13 @@ AGENTS = Pods(OPERATOR_NAMESPACE, (LISTENER_ACCOUNT, WORKER_ACCOUNT))
 
 
 def readable(resources: Iterable[Resource], pods: Pods = TASKS) -> list[str]:
-    """Names of the secrets, each with how it is read."""
+    """Names of the secrets that the Pods can read, each with the way in which they can."""
     declared = list(resources)
     return sorted([*_by_namespace(declared, pods), *_by_rbac(declared, pods), *_by_azure(declared, pods)])
 
 
 def platform_secrets(resources: Iterable[Resource]) -> list[Resource]:
-    """Kubernetes Secrets, and ConfigMaps that hold something secret too, of which there should be none."""
+    """Kubernetes Secrets, and ConfigMaps that hold something secret (there should be none)."""
     return [
         each
         for each in resources
@@ -78,7 +78,7 @@ def _place(item: Resource) -> tuple[str, str]:
 
 
 def _by_namespace(declared: list[Resource], pods: Pods) -> Iterator[str]:
-    """A Pod mounts what its own namespace has, whatever its account may read."""
+    """Secrets of the Pods' own namespace, which they can mount, whatever their account may read."""
     for each in platform_secrets(declared):
         namespace, name = _place(each)
         if namespace == pods.namespace:
@@ -116,7 +116,7 @@ def _granted(rule: Json, scope: str, declared: list[Resource]) -> Iterator[str]:
 
 
 def _by_azure(declared: list[Resource], pods: Pods) -> Iterator[str]:
-    """Roles of the identities that the Pods run with."""
+    """Secrets that the Pods can read through Azure roles of the identities that they run with."""
     kept = [
         str(each.inputs["secretName"]) for each in declared if _kind(each) == "Secret" and "secretName" in each.inputs
     ]
@@ -129,7 +129,7 @@ def _by_azure(declared: list[Resource], pods: Pods) -> Iterator[str]:
 
 
 def _principals(declared: list[Resource], pods: Pods) -> set[str]:
-    """Of the identities whose credentials are for accounts of the namespace."""
+    """Principals of the identities whose federated credentials are for accounts of the namespace."""
     from workbench.mocks.azure_answers import guid
 
     prefix = f"system:serviceaccount:{pods.namespace}:"

@@ -1,4 +1,4 @@
-"""Commands in the pages: from shell blocks, and from inline code."""
+"""Commands in the documentation's pages: from shell blocks, and from inline code."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Command:
-    """One command, split like a shell does."""
+    """Command, split into words as a shell does it."""
 
     page: str
     words: tuple[str, ...]
     complete: bool
-    """From a block, and complete. Otherwise from a sentence, which may contain only a part of the command."""
+    """True if the command is from a shell block, and so complete. A sentence may contain only a part of a command."""
 
 
 def commands(page: Path) -> Iterator[Command]:
-    """Every command of a page's shell blocks, and our own commands in its sentences."""
+    """Every command of a page's shell blocks, and this project's own commands in the page's sentences."""
     prose, blocks = parts(page)
     for block in blocks:
         if block.info.split(" ")[0] in SHELLS:
@@ -43,12 +43,12 @@ def commands(page: Path) -> Iterator[Command]:
 
 
 def every_command() -> list[Command]:
-    """All commands of all pages, without duplicates per page."""
+    """All commands of all pages; a command that a page repeats is listed once for the page."""
     return list(dict.fromkeys(command for page in pages() for command in commands(page)))
 
 
 def split(text: str) -> Iterator[tuple[str, ...]]:
-    """Split a shell text into simple commands, including those in `$( )`. Assignments before a command are dropped.
+    """Splits a shell text into simple commands, including those in `$( )`. Assignments before a command are dropped.
 
     >>> list(split("A=1 make up  # now\\nx=$(physai env) && ls"))
     [('physai', 'env'), ('make', 'up'), ('ls',)]
@@ -70,7 +70,7 @@ def split(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines, joined where a quotation spans several lines."""
+    """Lines of a text; the lines of a quotation are joined."""
     kept = ""
     for line in text.splitlines():
         kept = f"{kept}\n{line}" if kept else line
@@ -85,7 +85,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _undirected(words: list[str]) -> list[str]:
-    """Words without `> FILE` and the like."""
+    """Words of a command without its redirections, such as `> FILE`."""
     kept: list[str] = []
     rest = list(words)
     while rest:

@@ -1,6 +1,8 @@
-"""A small cluster on a real API server: GPU nodes join, the operator is installed by the real helm, gates open or not.
+"""Small cluster on a real API server: GPU nodes join, the real helm installs the operator, and gates open or stay
+closed.
 
-For what `tests/support/gpu_model.py` shows in a function call this takes seconds; it is for what needs the real thing.
+It takes seconds where `tests/support/gpu_model.py` takes a function call, so that only tests use it which need a real
+API server.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 
 @dataclass
 class SimulatedCluster:
-    """The cluster, and what happens in it."""
+    """Simulated cluster, with methods that do what a user or AKS does."""
 
     client: Client
     helm: Helm
@@ -51,7 +53,9 @@ class SimulatedCluster:
         return self.client.patch(path, dict(item), APPLY_PATCH, {"fieldManager": "field", "force": "true"})
 
     def join(self, name: str, size: str, *, pool: str = "", system: str = "24.04", **extra: Any) -> None:
-        """A node registers, as AKS makes them. `extra`: labels, taints, host (its driver), containerd, annotations."""
+        """Registers a node, as AKS does. `extra` may have labels, taints, host (its driver), containerd,
+        annotations.
+        """
         found = catalog.vm_size(size)
         total, usable = nodes.capacity(found, {"osDiskSizeGB": 128, "maxPods": 110})
         annotations = {"kwok.x-k8s.io/node": "fake", **extra.get("annotations", {})}
@@ -80,7 +84,7 @@ class SimulatedCluster:
         self.joined.append(name)
 
     def pool(self, settings: Settings, name: str, count: int = 1, **extra: Any) -> list[str]:
-        """Nodes of one of the settings' pools; their names."""
+        """Registers nodes of one of the settings' pools, and returns their names."""
         pool = settings.pools[name]
         given = {"labels": pool_labels(name, pool), "taints": node_taints(pool), **extra}
         made = [f"{name}-{index}" for index in range(count)]
@@ -89,14 +93,16 @@ class SimulatedCluster:
         return made
 
     def leave(self, name: str) -> None:
-        """The node goes, and its pods with it: AKS removes them, garbage collection would take half a minute."""
+        """Removes a node and its Pods, as AKS does; garbage collection would take half a minute for the Pods."""
         self._delete(f"/api/v1/nodes/{name}")
         for pod in self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})["items"]:
             metadata = pod["metadata"]
             self._delete(f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}")
 
     def install(self, settings: Settings, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
-        """The operator with the values the program gives it, changed by the test; drivers and ConfigMaps too."""
+        """Installs the operator with the program's values, which `change` may change, and creates its drivers and
+        ConfigMaps.
+        """
         plan = make_plan(settings).gpu
         values: dict[str, Any] = dict(plan.values)
         change(values)
@@ -119,12 +125,12 @@ class SimulatedCluster:
         )
 
     def definitions(self, release: str) -> None:
-        """Another release's CRDs in the place of those there are, as on a fresh cluster."""
+        """Replaces the CRDs by those of another release, as if the cluster were new."""
         for item in crds("gpu-operator", release):
             replace_definition(self.client, item)
 
     def clear(self) -> None:
-        """Everything a scenario made goes."""
+        """Removes everything that a scenario has made."""
         for item in self.all("nvidia.com/v1alpha1", "NVIDIADriver"):
             self._delete(f"/apis/nvidia.com/v1alpha1/nvidiadrivers/{item['metadata']['name']}")
         if self.helm.last_release("gpu-operator", NAMESPACE) is not None:
@@ -142,7 +148,9 @@ class SimulatedCluster:
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/{item['metadata']['name']}")
 
     def _is_empty(self) -> bool:
-        """Whether no pod is left. Garbage collection would see to it, but takes half a minute after CRDs changed."""
+        """Deletes DaemonSets and Pods that are left; True if no Pod was left. Garbage collection would delete them too,
+        but takes half a minute after CRDs have changed.
+        """
         for item in self.all("apps/v1", "DaemonSet"):
             self._delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}")
         pods = self.all("v1", "Pod")
@@ -159,13 +167,13 @@ class SimulatedCluster:
         self.client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {key: value}}}, MERGE_PATCH)
 
     def delete_pods(self, node: str, *daemonsets: str) -> None:
-        """Deletes pods of DaemonSets on a node."""
+        """Deletes Pods of some DaemonSets on a node."""
         for pod in self.pods(node).values():
             if any(pod["metadata"]["name"].startswith(each) for each in daemonsets):
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}")
 
     def remove(self, path: str) -> None:
-        """Deletes an object, which may be gone already, and what it owns."""
+        """Deletes an object and the objects that it owns. It may be gone already."""
         try:
             self.client.request("DELETE", path, params={"propagationPolicy": "Background"})
         except ApiError as refusal:
@@ -173,7 +181,7 @@ class SimulatedCluster:
                 raise
 
     def cuda_probe(self, node: str) -> tuple[str, str]:
-        """A CUDA program asks for one GPU of a node: how it ends, and its last words."""
+        """Runs a CUDA program that asks for one GPU of a node, and returns its final phase and message."""
         path = f"/api/v1/namespaces/{NAMESPACE}/pods"
         limits = {"resources": {"limits": {GPU: "1"}}}
         pod = {
@@ -212,12 +220,12 @@ class SimulatedCluster:
         return labels(self.node(name))
 
     def gpus(self, name: str) -> dict[str, int]:
-        """What the node offers of NVIDIA's resources, zeros left out."""
+        """Amounts of NVIDIA's resources that the node offers, without zeros."""
         given: Mapping[str, str] = at(self.node(name), "status.allocatable", {})
         return {key: int(value) for key, value in given.items() if key.startswith(NVIDIA) and int(value)}
 
     def pods(self, node: str) -> dict[str, dict[str, Any]]:
-        """The operator's pods on a node, by DaemonSet."""
+        """Pods of the operator on a node, by DaemonSet."""
         found: dict[str, dict[str, Any]] = {}
         for pod in self.all("v1", "Pod"):
             owners = at(pod, "metadata.ownerReferences", [])
@@ -226,7 +234,7 @@ class SimulatedCluster:
         return found
 
     def phase(self, node: str, daemonset: str) -> str:
-        """A pod's STATUS as kubectl prints it; empty where there is none."""
+        """STATUS of a Pod as kubectl prints it; empty if there is no Pod."""
         pod = next((each for key, each in self.pods(node).items() if key.startswith(daemonset)), None)
         if pod is None:
             return ""
@@ -240,7 +248,7 @@ class SimulatedCluster:
         return str(at(waiting, "state.waiting.reason")) if waiting else str(at(pod, "status.phase", ""))
 
     def words(self, node: str, daemonset: str) -> str:
-        """Events about a pod, joined."""
+        """Messages of all events about a DaemonSet's Pod on a node, joined."""
         mine = {pod["metadata"]["name"] for key, pod in self.pods(node).items() if key.startswith(daemonset)}
         events = self.all("v1", "Event")
         return "\n".join(each["message"] for each in events if each["involvedObject"].get("name") in mine)
@@ -258,7 +266,7 @@ class SimulatedCluster:
 
 
 def simulated_cluster(kubeconfig: str, helm: Path) -> SimulatedCluster:
-    """The field on a running control plane, with the namespace and a node for everything without GPU."""
+    """Cluster on a running control plane, with the operator's namespace."""
     found = SimulatedCluster(Client(kubeconfig), Helm(KubernetesOptions(str(helm)), load(kubeconfig)))
     found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}})
     return found

@@ -1,8 +1,8 @@
-"""Reports of nvidia-smi by kind: what drivers and GPUs are known to print, in a form of our own.
+"""Reports of nvidia-smi, as drivers and GPUs of several kinds print them, written by this project.
 
-Facts from recorded reports of drivers 530 to 610: the project's own (H100, H200, 580), and captures that others have
-published (utkuozdemir/nvidia_gpu_exporter internal/captures; notes and issues about A100 555, A10 550, H100 545, vGPU
-535). Lines that nothing reads are left out.
+The facts come from recorded reports of drivers 530 to 610: the project's own (H100, H200, 580), and captures that
+others have published (utkuozdemir/nvidia_gpu_exporter internal/captures; notes and issues about A100 555, A10 550, H100
+545, vGPU 535). Lines that the project does not read are left out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 MODULES = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}  Release Build\n"
 Lines = dict[str, Any]
-"""A section: its lines by name; a section below it is another one, and several of one name a list."""
+"""Section of a report: its lines by name. A value may be another section, or a list of sections of the same name."""
 
 
 def whole_gpu(**changes: Any) -> Lines:
-    """An H100 of branch 580 or newer; A100, H200, B200 and GB200 have the same lines."""
+    """Section of an H100 with a driver of branch 580 or newer; A100, H200, B200 and GB200 have the same lines."""
     volatile = {
         "SRAM Correctable": "0",
         "SRAM Uncorrectable Parity": "0",
@@ -47,7 +47,7 @@ def whole_gpu(**changes: Any) -> Lines:
 
 
 def mig_gpu(devices: int = 2, **changes: Any) -> Lines:
-    """The same in MIG mode: each device has its own ECC section, before that of the GPU."""
+    """Section of a GPU in MIG mode. Each MIG device has its own ECC section, which comes before that of the GPU."""
     device = {"Index": "0", "ECC Errors": {"Volatile": {"SRAM Uncorrectable": "0"}}}
     own = whole_gpu(**{"MIG Mode": {"Current": "Enabled", "Pending": "Enabled"}, "Remapped Rows": "N/A"})
     ahead = {key: own.pop(key) for key in ("Product Name", "Persistence Mode", "MIG Mode")}
@@ -55,7 +55,9 @@ def mig_gpu(devices: int = 2, **changes: Any) -> Lines:
 
 
 def older_gpu(**changes: Any) -> Lines:
-    """Before branch 570 the need for a reset stands elsewhere, and errors of SRAM are one count."""
+    """Section of a GPU with a driver before branch 570: the need for a reset is in another section, and SRAM has one
+    count of uncorrectable errors.
+    """
     counts = {"SRAM Correctable": "0", "SRAM Uncorrectable": "0", "DRAM Correctable": "0", "DRAM Uncorrectable": "0"}
     own = whole_gpu(**{"ECC Errors": {"Volatile": counts, "Aggregate": counts}})
     del own["GPU Recovery Action"]
@@ -63,7 +65,9 @@ def older_gpu(**changes: Any) -> Lines:
 
 
 def volta_gpu(**changes: Any) -> Lines:
-    """Before Ampere pages are retired and rows are not remapped; before Turing errors are counted by bits."""
+    """Section of a GPU before Ampere, which retires pages and does not remap rows, and before Turing, which counts
+    errors by bits.
+    """
     bits = {"Device Memory": "0", "Register File": "0", "CBU": "N/A", "Total": "0"}
     counts = {"Single Bit": bits, "Double Bit": bits}
     own = older_gpu(**{"ECC Errors": {"Volatile": counts, "Aggregate": counts}, "Remapped Rows": "N/A"})
@@ -72,7 +76,7 @@ def volta_gpu(**changes: Any) -> Lines:
 
 
 def vgpu(licence: str = "Licensed (Expiry: 2027-1-31 11:32:22 GMT)", **changes: Any) -> Lines:
-    """A vGPU guest: nothing is known of memory, and there is a licence."""
+    """Section of a vGPU guest: it has a licence, and nothing is known about its memory."""
     none = dict.fromkeys(("SRAM Correctable", "SRAM Uncorrectable", "DRAM Correctable", "DRAM Uncorrectable"), "N/A")
     return whole_gpu(
         **{
@@ -90,7 +94,7 @@ def vgpu(licence: str = "Licensed (Expiry: 2027-1-31 11:32:22 GMT)", **changes: 
 
 @dataclass(frozen=True)
 class Printed:
-    """A report that nvidia-smi might print."""
+    """Report that nvidia-smi might print."""
 
     gpus: Sequence[Lines] = field(default_factory=lambda: (whole_gpu(),))
     driver: str = "580.159.04"
@@ -121,7 +125,7 @@ def _lines(section: Mapping[str, Any], depth: int) -> list[str]:
 
 
 def changed(gpu: Lines, path: Sequence[str], value: Any) -> Lines:
-    """A GPU with another value at a path; None takes the line away."""
+    """Copy of a GPU's section with another value at a path; None removes the line."""
     first, *rest = path
     copy = dict(gpu)
     if rest:

@@ -1,4 +1,4 @@
-"""The series that the exporters of a healthy cluster have for a stack's own pools, each with one node."""
+"""Series that a healthy cluster's exporters have for a stack's pools, one node in each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ CONTAINER = (
 
 
 def healthy_series(parameters: Parameters) -> dict[str, float]:
-    """Series and their value. A task holds what the first node offers; there is no fault, no Xid and no alert."""
+    """Value by series. A task holds the resources of the first node that offers any; there is no fault, no Xid and no
+    alert.
+    """
     found: dict[str, float] = {}
     holder = next((pool for pool in parameters.pools if pool.resources), None)
     for pool in parameters.pools:

@@ -1,4 +1,4 @@
-"""The committed stacks, and those among them that create their cluster on Azure."""
+"""Committed stacks, and those among them that create their cluster on Azure."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ STACKS = tuple(existing())
 
 @cache
 def azure_stacks() -> tuple[str, ...]:
-    """For tests about AKS clusters and what is around them: the others have none."""
+    """Names of the committed stacks that create their cluster on Azure, for tests about AKS."""
     return tuple(name for name in STACKS if creates_cluster(load(name).settings))

@@ -1,4 +1,4 @@
-"""Waiting in tests: a limit that a busy machine does not reach, and a failure that says what was seen last."""
+"""Waits in tests. The limit is one that a busy machine does not reach, and a failure says what was seen last."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 LIMIT = 300.0
-"""Seconds. Far more than anything takes on an idle machine, and less than pytest's limit of a test."""
+"""Limit in seconds. It is far more than anything takes on an idle machine, and less than pytest's limit for a test."""
 SHOWN = 8000
-"""Characters of the last state in a failure."""
+"""Number of characters of the last state that a failure shows."""
 
 
 def until(
@@ -20,14 +20,14 @@ def until(
     seconds: float = LIMIT,
     every: float = 0.1,
 ) -> Any:
-    """The first true answer of `condition`, which is asked every `every` seconds.
+    """Calls `condition` every `every` seconds until its answer is true, and returns that answer.
 
     Args:
-        problem: what is wrong as long as the condition is not true, as in "the Pod does not run".
-        state: what a failure shows; by default the last answer.
+        problem: text about what is wrong while the condition is not true, such as "the Pod does not run".
+        state: returns what a failure shows; by default it shows the last answer.
 
     Raises:
-        AssertionError: when there is no true answer within `seconds`.
+        AssertionError: `condition` has given no true answer within `seconds`.
     """
     end = time.monotonic() + seconds
     while not (answer := condition()):
@@ -45,12 +45,12 @@ def remains(
     seconds: float = 1.5,
     every: float = 0.1,
 ) -> None:
-    """A condition holds, and goes on holding for longer than anything would need to change it.
+    """Asserts that a condition holds during `seconds`, which is longer than a change would need.
 
     A busy machine can hide a change here, but cannot make the test fail.
 
     Raises:
-        AssertionError: when it does not hold at some time.
+        AssertionError: the condition does not hold at some time.
     """
     end = time.monotonic() + seconds
     while time.monotonic() < end:

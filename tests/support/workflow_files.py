@@ -1,4 +1,4 @@
-"""The repository's GitHub workflow files as data, and the pieces that their tests look at."""
+"""The repository's GitHub workflow files as data, and the pieces of them that tests look at."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GITHUB = ROOT / ".github"
 
 @dataclass(frozen=True)
 class Workflow:
-    """One file of `.github/workflows`."""
+    """File of `.github/workflows`."""
 
     path: Path
 
@@ -45,7 +45,7 @@ class Workflow:
         return self.document["jobs"]
 
     def steps(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Job and step, of every step there is."""
+        """Name of the job, and the step, for every step of the workflow."""
         for name, job in self.jobs.items():
             for step in job.get("steps") or []:
                 yield name, step
@@ -56,7 +56,7 @@ class Workflow:
 
 
 def script(name: str) -> ModuleType:
-    """A script of the workflows as a module."""
+    """Imports a script of the workflows as a module."""
     spec = importlib.util.spec_from_file_location(name, GITHUB / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,6 @@
-"""What the genuine programs say of Pods (tests/fixtures/workloads/messages.yaml), each in a cluster that says it."""
+"""Messages that genuine programs write about Pods (tests/fixtures/workloads/messages.yaml), each in a cluster that has
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ Row = Mapping[str, str]
 
 @cache
 def table() -> list[tuple[str, Row]]:
-    """Kind of place and row of every message."""
+    """Kind of place in which a message appears, and its row, for every message."""
     groups: Mapping[str, Any] = safe_yaml.load(FILE.read_text())
     return [(group["of"], row) for group in groups.values() for row in group["messages"]]
 
@@ -28,7 +30,7 @@ def named(row: tuple[str, Row]) -> str:
 
 
 def scene(of: str, row: Row) -> Scene:
-    """A cluster in which this is said of Pod train-0, or of Job train-0 that was refused."""
+    """Cluster with the message about Pod train-0, or about Job train-0, whose Pod was refused."""
     return _SCENES[of](row)
 
 

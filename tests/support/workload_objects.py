@@ -1,4 +1,4 @@
-"""Objects of a cluster for the diagnosis of workloads: nodes of the default stack's pools, and Pods."""
+"""Objects for tests of the workload diagnosis: nodes of the default stack's pools, and Pods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 RECORDED_AGENTS: list[list[Any]] = json.loads(
     (ROOT / "tests" / "fixtures" / "osmo" / "6.3.1" / "chart-values-backend-operator.json").read_text()
 )["sketch"]["objects"]
-"""Kind, name and namespace of what the chart of OSMO's agents renders (NVIDIA/OSMO, tag 6.3.1)."""
+"""Kind, name and namespace of each object that the chart of OSMO's agents renders (NVIDIA/OSMO, tag 6.3.1)."""
 STACK = "dev-westus2"
 WHERE = "osmo-workflows"
 KEYS = ("CriticalAddonsOnly", "nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority")
@@ -45,7 +45,7 @@ def declared_by_name() -> Mapping[str, DeclaredPool]:
 
 
 def node(pool: str, number: int = 0, *, ready: bool = True, cordoned: bool = False) -> Json:
-    """A node of a pool, with its GPUs."""
+    """Node of a pool, with its GPUs."""
     declared = declared_by_name()[pool]
     own = f"aks-{pool}-{number}"
     condition = {"type": "Ready", "status": str(ready), "reason": "KubeletReady", "message": ""}
@@ -63,7 +63,9 @@ def node(pool: str, number: int = 0, *, ready: bool = True, cordoned: bool = Fal
 
 
 def kept_out(item: Json, failure: str = "") -> Json:
-    """A node that takes no work until it is accepted; with a failure, after a run that it did not pass."""
+    """The node with the taint that keeps work off until it is accepted; with `failure`, also with a failed
+    acceptance.
+    """
     key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
     taints = [*item["spec"]["taints"], {"key": key, "value": value, "effect": effect}]
     failed = {"type": ACCEPTED_CONDITION, "status": "False", "reason": "Failed", "message": failure}
@@ -81,7 +83,7 @@ def without_gpus(item: Json) -> Json:
 
 
 def pod(name: str = "train-0", *, gpus: int = 1, resource: str = "nvidia.com/gpu", **spec: Any) -> Json:
-    """A Pod that waits for a node and tolerates the taints of all pools; `spec` replaces fields of its spec."""
+    """Pod that waits for a node and tolerates the taints of all pools; `spec` replaces fields of its spec."""
     requests: dict[str, str] = {"cpu": "2", "memory": "4Gi"} | ({resource: str(gpus)} if gpus else {})
     container = {"name": "train", "image": "nvcr.io/nvidia/isaac-lab:2.3.2", "resources": {"requests": requests}}
     return {
@@ -97,7 +99,7 @@ def unschedulable(item: Json, message: str) -> Json:
 
 
 def kai(item: Json, group: str = "", queue: str = "osmo-default") -> Json:
-    """The Pod as one of KAI's."""
+    """The Pod with the labels and annotations of a Pod that KAI schedules."""
     metadata = {**item["metadata"], "labels": {**item["metadata"]["labels"], "kai.scheduler/queue": queue}}
     if group:
         metadata["annotations"] = {"pod-group-name": group}
@@ -116,7 +118,7 @@ def on(host: str, item: Json, *, phase: str = "Pending", status: Mapping[str, An
 
 
 def deleted(item: Json) -> Json:
-    """The Pod after its grace period, with OSMO's finalizer."""
+    """The Pod after its grace period. OSMO's finalizer keeps it in the cluster."""
     metadata = {**item["metadata"], "deletionTimestamp": "2026-11-22T11:00:00Z", "finalizers": [FINALIZER]}
     return {**item, "metadata": metadata}
 
@@ -163,14 +165,14 @@ def deployment(namespace: str, name: str, available: int = 1, account: str = "de
 
 
 def agent(kind: str, available: int = 1) -> Json:
-    """The Deployment of OSMO's agent `listener` or `worker`, named as the chart was recorded to name it."""
+    """Deployment of OSMO's agent `listener` or `worker`, with the name that the chart gives it."""
     name = next(name for what, name, _ in RECORDED_AGENTS if what == "Deployment" and name.endswith(kind))
     account = next(name for what, name, _ in RECORDED_AGENTS if what == "ServiceAccount" and name.endswith(kind))
     return deployment(OPERATOR_NAMESPACE, name, available, account)
 
 
 def closed(host: str, gate: str = "driver", cause: str = "", reason: str = "The driver is still building.") -> Report:
-    """The report of a pool with one node whose gate is closed."""
+    """Report about a pool with one node, one of whose gates is closed."""
     pool = host.split("-")[1]
     shut = ClosedGate(pool, host, gate, reason, cause, message="nvidia-driver-daemonset: Init:0/1")
     return Report(pool, "operator", "waiting", 1, {"nvidia.com/gpu": 1}, {}, (shut,))
@@ -178,14 +180,14 @@ def closed(host: str, gate: str = "driver", cause: str = "", reason: str = "The 
 
 @cache
 def nothing_installed() -> PlatformState:
-    """The default stack's platform, of which no part is in the cluster."""
+    """State of the default stack's platform in a cluster in which no part of it is installed."""
     settings = load(STACK).settings
     return PlatformState(installed(settings, make_plan(settings), agents=True), live=dict.fromkeys(KINDS, ()))
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A cluster in which everything works, but for what is given."""
+    """Cluster in which everything works, except the given objects."""
 
     pods: Sequence[Json] = ()
     nodes: Sequence[Json] = field(default_factory=lambda: (node("system"), node("cpu")))

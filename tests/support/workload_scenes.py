@@ -1,4 +1,4 @@
-"""Clusters in which a workload waits or has failed, one builder for each kind of cause."""
+"""Clusters in which a workload waits or has failed, with one builder for each kind of cause."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ MISSING_PIECE = 'MountVolume.SetUp failed for volume "x" : secret "wandb" not fo
 
 
 def waits(**spec: Any) -> dict[str, Any]:
-    """A Pod for the H100 pool that has no node."""
+    """Pod that asks for the H100 pool and has no node."""
     return unschedulable(pod(**{**H100, **spec}), FULL)
 
 
 def on_premises(*pods: dict[str, Any]) -> Scene:
-    """Pods of a cluster that exists already, with the same pools."""
+    """Cluster that exists already (on premises), with these Pods and with the same pools."""
     pools = tuple(replace(each, existing=True) for each in declared_by_name().values())
     return Scene(pods, more={"pools": pools, "existing": True})
 
 
 def judged(message: str) -> Scene:
-    """A Pod for which the scheduler finds no node, with this message, although one has room."""
+    """Cluster with a Pod for which the scheduler finds no node, with this message, although a node has room."""
     return Scene((unschedulable(pod(**H100), message),), NODES)
 
 
 def started(status: Mapping[str, Any] | None, *events: tuple[str, str], **more: Any) -> Scene:
-    """A Pod on an H100 node whose container has this status."""
+    """Cluster with a Pod on an H100 node whose container has this status."""
     item = on(HOST, pod(**H100), status=status, **more)
     return Scene((item,), NODES, {"events": [make.event(item, *each) for each in events]})
 
 
 def failed(**status: Any) -> Scene:
-    """A Pod that has failed."""
+    """Cluster with a Pod that has failed."""
     return Scene((on(HOST, pod(**H100), phase="Failed", **status),), NODES)
 
 
@@ -60,34 +60,34 @@ def disrupted(reason: str) -> Scene:
 
 
 def grown(reason: str, message: str) -> Scene:
-    """The autoscaler has said this of the Pod."""
+    """Cluster in which the autoscaler has written this event about a Pod that waits."""
     return Scene((waits(),), more={"events": [make.event(waits(), reason, message)]})
 
 
 def refused(code: str) -> Scene:
-    """Azure has refused a node of the pool."""
+    """Cluster in which Azure has refused to add a node to the pool."""
     message = f"Scale-up failed for group aks-h100gpu-1-vmss: {code}: no"
     return Scene((waits(),), more={"events": [make.autoscaler("FailedToScaleUpGroup", message)]})
 
 
 def in_azure(body: Mapping[str, Any] | None) -> Scene:
-    """Azure describes the H100 pool like this, and the others as working."""
+    """Cluster whose H100 pool Azure describes by `body`; the other pools work."""
     others = {name: {"provisioningState": "Succeeded"} for name in make.declared_by_name() if name != "h100gpu"}
     return Scene((waits(),), more={"azure": {**others, **({"h100gpu": body} if body is not None else {})}})
 
 
 def failed_in_azure(code: str, message: str) -> dict[str, Any]:
-    """The H100 pool after an operation that failed, as `az aks nodepool show` has it."""
+    """Description of the H100 pool after a failed operation, as `az aks nodepool show` prints it."""
     return {"provisioningState": "Failed", "status": {"provisioningError": {"code": code, "message": message}}}
 
 
 def status(group: str, scale_up: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The autoscaler's status with one node group."""
+    """Status of the autoscaler with one node group."""
     return {"autoscalerStatus": "Running", "nodeGroups": [{"name": group, "scaleUp": scale_up or {}}]}
 
 
 def log(text: str, gpus: int = 1) -> Scene:
-    """The container has failed with this as its last lines."""
+    """Cluster with a container that has failed, and whose log ends with this text."""
     item = on(HOST, pod(gpus=gpus, **H100), status=crashing(1))
     return Scene((item,), NODES, {"logs": {(make.WHERE, "train-0", "train"): f"Traceback …\n{text}\n"}})
 

@@ -48,15 +48,17 @@ class Index(EventIndex):
         """
         self._takes: dict[str, bool] = {}
         self.findings: dict[str, tuple[NodeFinding, ...]] = {}
-        """Causes of nodes, by node, as far as they were computed."""
+        """Causes of the problems of a node, by node. A node is missing until its causes are computed."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
-        """Cause id why claims get no device, with its facts, by the Pod's tolerations, as far as it was computed."""
+        """Cause id (and its facts) for which a Pod's claims get no device, by the Pod's tolerations. Filled on
+        demand.
+        """
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
-        """Figures of each gang that never starts, as far as they were computed."""
+        """Figures for the texts about a gang that never starts, by gang. Filled on demand."""
         self.port_holders: dict[int, list[str]] = {}
-        """Pods by the host port that they hold, as far as they were computed."""
+        """Pods that hold a host port, by port. Filled on demand."""
         self.blocked: dict[tuple[str, bool], Json | None] = {}
-        """First node that takes no Pods, by pool and by whether a Pod requests GPUs, as far as it was computed."""
+        """First node that accepts no Pods, by pool and by whether the Pods request GPUs. Filled on demand."""
 
     @cached_property
     def offers(self) -> dict[str, Offer]:

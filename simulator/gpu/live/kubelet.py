@@ -86,12 +86,12 @@ class Kubelet:
             host=host_of(item),
         )
         self.boots = annotations_of(item).get(BOOTS, "")
-        """The last start of the machine; empty for the first."""
+        """Value of the annotation that a restart of the machine changes; empty before the first restart."""
         self._marked = False
         self._now = 0.0
         self._pods: dict[str, str] = {}
         self._jobs: frozenset[str] = frozenset()
-        """Uids of the Pods that hold GPUs, on a node with faults."""
+        """UIDs of the Pods that hold GPUs; empty unless the node has a fault that ends with them."""
         self.began: dict[str, float] = {}
         """Creation of each pod, by uid: model seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}

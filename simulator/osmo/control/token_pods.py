@@ -57,7 +57,7 @@ class TokenPods:
         self._client, self._pods, self._gateway, self._gateway_of = client, pods, gateway, gateway_of
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()
-        """Pods that have ended, until the watch shows it, by uid."""
+        """UIDs of Pods whose end has been written, but which the watch still shows as running."""
         self._reported: dict[str, mounts.StartProblem] = {}
 
     def run(self) -> float | None:

@@ -29,11 +29,11 @@ class KaiScheduler:
     def __init__(self, view: View) -> None:
         self._view = view
         self._bound: dict[str, str] = {}
-        """Nodes of pods that were bound a moment ago, by uid, until the watch reports it."""
+        """Node of each Pod that was bound but that the watch still shows without a node, by the Pod's UID."""
         self._reported: dict[str, str] = {}
         """Last message about each pod and group, by uid."""
         self._marked: set[str] = set()
-        """Groups whose status says that they wait, also before the watch reports it."""
+        """UIDs of groups whose status was set to waiting, whether the watch shows it yet or not."""
 
     def round(self) -> float | None:
         """Runs one round; returns the seconds until the next one, or None if a round is only necessary after a

@@ -1,4 +1,4 @@
-"""What the GRID agent decides, fault by fault: state, reason, next step, and a sentence that names the cause."""
+"""Decisions of the GRID agent, fault by fault: state, reason, next step, and a text that names the cause."""
 
 from tests.support.grid_agent_cases import cluster, drivers, new_nodes, upgrades
 

@@ -1,4 +1,4 @@
-"""One decision of the GRID agent: a situation, and what has to follow from it."""
+"""One decision of the GRID agent: a situation, and the decision that has to follow from it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CLOSED = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, PAUSED))
 FRESH = HostFacts()
 CACHED = replace(FRESH, cached=(SHA[NEW],))
 OURS = Memory(verified=wanted(OLD).target, driver_since=NOW - 3600, gated_at=NOW - 30)
-"""The old build was proven here."""
+"""Memory of an agent that has proved the old build on this host."""
 POD = Pod("training", "job-1", "u", gpus=1)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A situation and what has to follow from it."""
+    """Situation, and the decision that has to follow from it."""
 
     name: str
     state: State

@@ -1,4 +1,4 @@
-"""Decisions about the API server, operands and removal."""
+"""Cases about the API server, about operands and about removal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions about a driver that exists: installed by others, half, loaded, but not right."""
+"""Cases of a driver that exists but is not right: installed by others, half installed, or loaded."""
 
 from __future__ import annotations
 

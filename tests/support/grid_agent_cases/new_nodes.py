@@ -1,4 +1,4 @@
-"""Decisions on the way of a fresh node, and what prevents an install."""
+"""Cases of a new node until its driver works, and causes that prevent an install."""
 
 from __future__ import annotations
 

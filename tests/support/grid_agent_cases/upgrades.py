@@ -1,4 +1,4 @@
-"""Decisions about a node in service whose driver is to change."""
+"""Cases of a node in service whose driver is to be changed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.support.grid_agent_cases.case import (
 from tests.support.grid_agent_fake import NEW, OLD, SHA, installed, wanted
 
 FETCHED = installed(OLD, cached=(SHA[NEW],))
-"""The old build in service, the new one downloaded."""
+"""Host on which the old build is in service and the new one is downloaded."""
 
 
 def fetched(name: str, state: State, reason: str, step: Step, says: str = "", **changes: Any) -> Case:
-    """A case on a node that is ready for the change."""
+    """Case on a node that is ready for the change: the old build is in service, and the new one is downloaded."""
     return Case(name, state, reason, step, says, **{"host": FETCHED, "memory": OURS, **changes})
 
 
