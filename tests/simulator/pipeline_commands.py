@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from physical_ai.catalog.charts import Chart
+    from physical_ai.subscription.rest import Get
     from simulator.entra import Principal
     from workbench.cli.chart_download import Pulled
-    from workbench.preflight.rest import Get
 
 PHYSAI = ("check", "charts", "compat", "policy", "preview", "tools")
 WITH_PROGRAM = ("preview", "up")

@@ -15,6 +15,8 @@ from azure.core.pipeline.transport import RequestsTransport
 from requests.adapters import HTTPAdapter
 
 from physical_ai.servers.adapter import bounded_session
+from physical_ai.subscription.answers import Unanswered
+from physical_ai.subscription.rest import ARM, Exchange, Get
 from simulator.azure import Cloud, Directory, StandingRole
 from simulator.azure.questions import Questions
 from simulator.azure.roles import guid_of
@@ -22,9 +24,7 @@ from simulator.azure.web import ArmWeb, Fault, Login
 from tests.support.azure_fakes import MemoryHost
 from workbench.cli.azure_login import Reached
 from workbench.preflight import AzureRest, login
-from workbench.preflight.answers import Unanswered
 from workbench.preflight.kept_answers import Kept
-from workbench.preflight.rest import ARM, Exchange, Get
 from workbench.verdict.asking import Arm, NoAnswer
 
 SUBSCRIPTION = Directory().subscription

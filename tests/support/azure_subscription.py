@@ -1,4 +1,4 @@
-"""Subscription that answers from files. It is a `Get` as `workbench.preflight.rest` defines it."""
+"""Subscription that answers from files. It is a `Get` as `physical_ai.subscription.rest` defines it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from physical_ai.subscription.rest import ARM
 from workbench.preflight import Unanswered
-from workbench.preflight.rest import ARM
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "azure"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"

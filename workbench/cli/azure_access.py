@@ -31,8 +31,8 @@ def azure_arm(stack: str, *, real: bool, principal: Principal | None = None) -> 
 
 
 def _real() -> Arm:
+    from physical_ai.subscription.answers import Unanswered
     from workbench.health.arm import Answer, NoAnswer
-    from workbench.preflight.answers import Unanswered
     from workbench.preflight.login import NoLogin, logged_in_to_change
 
     try:

@@ -13,9 +13,9 @@ import typer
 from physical_ai.repository import user_folder
 
 if TYPE_CHECKING:
+    from physical_ai.subscription.rest import Exchange, Get
     from workbench.preflight import AzureRest
     from workbench.preflight.kept_answers import Kept
-    from workbench.preflight.rest import Exchange, Get
 
 SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
 """The variable that the Azure provider reads too."""
@@ -28,8 +28,8 @@ def subscription_of_login(get: Get, chosen: str | None = None) -> str:
         Unanswered: the login has no subscription.
         typer.BadParameter: the login has several subscriptions, and nothing selects one.
     """
+    from physical_ai.subscription.rest import subscriptions
     from workbench.preflight import Unanswered
-    from workbench.preflight.rest import subscriptions
 
     if named := chosen or os.environ.get(SUBSCRIPTION_VARIABLE):
         return named

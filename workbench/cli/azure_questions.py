@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.repository import ROOT
-from workbench.preflight.answers import Unanswered
+from physical_ai.subscription.answers import Unanswered
 from workbench.verdict.asking import Arm, NoAnswer
 from workbench.verdict.findings import findings
 from workbench.verdict.model import Judged, Plan

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
+from physical_ai.subscription.needs import PREVIEW_ACTIONS
 from workbench.cli.azure_commands import ASSIGNER_ROLE, assign, az
 from workbench.cli.bootstrap_github import ScriptStep, protection
 from workbench.cli.bootstrap_github import environment as github_environment
 from workbench.cli.bootstrap_head import HEAD, LOCK
 from workbench.cli.bootstrap_names import GROUP, Delivery, InvalidValue
 from workbench.preflight.declared import READER, ForeignScope
-from workbench.preflight.needs import PREVIEW_ACTIONS
 
 ISSUER = "https://token.actions.githubusercontent.com"
 KEPT_DAYS = 30

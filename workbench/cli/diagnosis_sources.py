@@ -14,8 +14,8 @@ from physical_ai.settings.guards import is_list
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
+    from physical_ai.subscription.rest import Get
     from simulator.simulation import Simulation
-    from workbench.preflight.rest import Get
 
 API_VERSION = "2025-05-01"
 """API version of Microsoft.ContainerService/managedClusters/agentPools."""

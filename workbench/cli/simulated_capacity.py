@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.preflight.answers import SizeOffer, Usage
+from physical_ai.subscription.answers import SizeOffer, Usage
 
 if TYPE_CHECKING:
     from simulator.azure.state import AzureState

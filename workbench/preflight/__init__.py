@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from workbench.preflight.answers import Azure, Permission, SizeOffer, Subscription, Unanswered, Usage, Version
+from physical_ai.subscription.answers import Azure, Permission, SizeOffer, Subscription, Unanswered, Usage, Version
+from physical_ai.subscription.rest import AzureRest
 from workbench.preflight.judging import check
-from workbench.preflight.rest import AzureRest
 
 __all__ = [
     "Azure",

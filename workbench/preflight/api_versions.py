@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from physical_ai.catalog.api_versions import api_versions
 from physical_ai.findings import Finding, Severity
-from workbench.preflight.answers import Azure
+from physical_ai.subscription.answers import Azure
 
 AZURE = "Azure"
 TOPIC = "api version"

@@ -15,9 +15,10 @@ from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts.fallbacks import applied, with_pool
 from physical_ai.settings.facts.pool_regions import place
 from physical_ai.settings.facts.quota import quota_needs
-from workbench.preflight.answers import SizeOffer, Unanswered, Usage
-from workbench.preflight.judging import AZURE, CATALOGUE, size_findings
-from workbench.preflight.quotas import quota_findings
+from physical_ai.subscription.answers import SizeOffer, Unanswered, Usage
+from physical_ai.subscription.quotas import quota_findings
+from physical_ai.subscription.sizes import size_findings
+from workbench.preflight.judging import AZURE, CATALOGUE
 
 
 class Capacity(Protocol):

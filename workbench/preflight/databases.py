@@ -11,7 +11,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import DataFacts, DataNames, data_facts, managed
 from physical_ai.settings.facts.naming import Names
-from workbench.preflight.answers import Azure, PostgresOffer
+from physical_ai.subscription.answers import Azure, PostgresOffer
 
 TOPIC, SUBJECT, SOURCE = "database", "PostgreSQL", "Azure"
 _KIND = "Microsoft.DBforPostgreSQL/flexibleServers"

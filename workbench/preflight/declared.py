@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from physical_ai.nested import is_mapping
-from workbench.preflight.needs import ACTIONS, ALWAYS_REGISTERED, COMPUTE, DATA_ACTIONS, METRICS_ACTIONS
-from workbench.preflight.needs_private import PRIVATE_ACTIONS
+from physical_ai.subscription.needs import ACTIONS, ALWAYS_REGISTERED, COMPUTE, DATA_ACTIONS, METRICS_ACTIONS
+from physical_ai.subscription.needs_private import PRIVATE_ACTIONS
 
 AZURE = "azure-native:"
 PROVIDER = "pulumi:providers:azure-native"
@@ -112,7 +112,7 @@ def _actions(resource: DeclaredResource) -> tuple[str, ...]:
     except KeyError:
         raise UnknownType(
             f"{resource.type} ({resource.name}): what its creation does is not known. Add its actions to "
-            "workbench/preflight/needs.py or needs_private.py."
+            "physical_ai/subscription/needs.py or needs_private.py."
         ) from None
 
 

@@ -8,7 +8,7 @@ from parts.network_operator.names import FEATURE
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import fabric_pools
-from workbench.preflight.answers import Azure
+from physical_ai.subscription.answers import Azure
 
 _SOURCE = "Azure"
 

@@ -6,25 +6,27 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
+from physical_ai.catalog import kubernetes_minor, kubernetes_phase
 from physical_ai.findings import Finding, Severity
-from physical_ai.settings import NodePool, Pool, Settings
+from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import DataNames, managed
 from physical_ai.settings.facts.images import import_command
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.quota import quota_needs
-from workbench.preflight import needs
-from workbench.preflight.answers import Azure, SizeOffer, Subscription, Unanswered
+from physical_ai.subscription import needs
+from physical_ai.subscription.answers import Azure, Subscription, Unanswered
+from physical_ai.subscription.needs_private import private_actions
+from physical_ai.subscription.quotas import by_azures_name, need_text, quota_findings
+from physical_ai.subscription.registrations import needed_registrations, parts_of, provider_findings
+from physical_ai.subscription.sizes import size_findings
+from physical_ai.subscription.versions import kubernetes_findings
 from workbench.preflight.api_versions import version_findings
-from workbench.preflight.capabilities import capability_findings
 from workbench.preflight.databases import database_findings
 from workbench.preflight.declared import ForeignScope
 from workbench.preflight.features import feature_findings, needed_features
 from workbench.preflight.names import name_findings
 from workbench.preflight.needs_foreign import Foreign, foreign_rights, owners_parts, unlisted
-from workbench.preflight.needs_private import private_actions
-from workbench.preflight.quotas import by_azures_name, need_text, quota_findings
 
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
 KUBELOGIN = "kubelogin"
@@ -63,8 +65,8 @@ def check(
     findings += _asked("subscription", "subscription", lambda: _subscription(azure.subscription()))
     findings += _asked("size", "all pools", lambda: _sizes(settings, azure))
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
-    findings += _asked("provider", "all", lambda: _providers(settings, azure))
-    used = needs.namespaces(**_parts(settings), private=private_actions(settings))
+    findings += _asked("provider", "all", lambda: provider_findings(settings, azure.providers()))
+    used = needed_registrations(settings)
     findings += _asked("api version", "all", lambda: version_findings(azure, used))
     for namespace, feature in needed_features(settings):
         question = partial(feature_findings, azure, namespace, feature)
@@ -91,19 +93,6 @@ def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
             "Whether the stack's registry has it is not known. It can be imported once the registry exists; Pods wait."
         )
         yield Finding(Severity.UNKNOWN, "image", image, problem, import_command(image, registry), CATALOGUE)
-
-
-def _parts(settings: Settings) -> dict[str, bool]:
-    """Optional parts of a stack that need further rights and registrations; True for each part that the stack has."""
-    return {
-        "metrics": settings.monitoring.metrics == "azure",
-        "data": managed(settings) is not None,
-    }
-
-
-def needed_registrations(settings: Settings) -> list[str]:
-    """The resource providers that must be registered for the resources that the program declares."""
-    return needs.namespaces(**_parts(settings), private=private_actions(settings))
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -145,7 +134,9 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
     version, region = settings.cluster.kubernetes_version, settings.region
     if azure is not None:
         plan = settings.cluster.support_plan
-        return _asked("kubernetes", version, lambda: _kubernetes(azure, version, region, plan))
+        return _asked(
+            "kubernetes", version, lambda: kubernetes_findings(azure.kubernetes(region), version, region, plan)
+        )
     phase = kubernetes_phase(kubernetes_minor(version), today, long_term=settings.cluster.long_term)
     if phase == "supported":
         return [Finding(Severity.OK, "kubernetes", version, "supported by AKS, by the calendar", None, CATALOGUE)]
@@ -153,32 +144,6 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
         phase
     ]
     return [Finding(Severity.ERROR, "kubernetes", version, f"Kubernetes {version} {state}.", None, CATALOGUE)]
-
-
-def _kubernetes(azure: Azure, version: str, region: str, plan: str) -> Iterator[Finding]:
-    offered = azure.kubernetes(region)
-    if not offered:
-        yield Finding(
-            Severity.ERROR, "kubernetes", version, f"AKS has no versions in {region}.", "Another region.", AZURE
-        )
-        return
-    minor = next((each for each in offered if each.minor == ".".join(version.split(".")[:2])), None)
-    known = ", ".join(each.minor for each in offered if not each.preview and (not each.plans or plan in each.plans))
-    if minor is None or (version.count(".") == 2 and version not in minor.patches):
-        near = ", ".join(minor.patches) if minor else known
-        problem = f"AKS creates no clusters with Kubernetes {version} in {region}."
-        yield Finding(Severity.ERROR, "kubernetes", version, problem, f"Offered: {near}.", AZURE)
-    elif minor.plans and plan not in minor.plans:
-        problem = f"AKS has Kubernetes {version} in {region} with the support plan {', '.join(minor.plans)} only."
-        fix = f"Offered with {plan}: {known}."
-        if "AKSLongTermSupport" in minor.plans:
-            fix += " Or cluster: {supportPlan: AKSLongTermSupport, tier: Premium}."
-        yield Finding(Severity.ERROR, "kubernetes", version, problem, fix, AZURE)
-    elif minor.preview:
-        problem = f"Kubernetes {version} is a preview in {region}."
-        yield Finding(Severity.WARNING, "kubernetes", version, problem, f"Offered: {known}.", AZURE)
-    else:
-        yield Finding(Severity.OK, "kubernetes", version, f"offered in {region}", None, AZURE)
 
 
 def _sizes_of_catalogue(settings: Settings) -> Iterator[Finding]:
@@ -217,37 +182,6 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
             yield Finding(Severity.OK, "size", name, f"{pool.sku} is offered", None, AZURE)
 
 
-def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """Findings about differences between Azure's offer of a size and the pool or the catalogue; none if there are no
-    differences.
-    """
-    if offer is None:
-        others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
-        fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None
-        yield Finding(
-            Severity.ERROR, "size", name, f"{region} does not offer {pool.sku} to this subscription.", fix, AZURE
-        )
-        return
-    if offer.refused:
-        problem = f"This subscription may not use {pool.sku} in {region}: {offer.refused}."
-        yield Finding(Severity.ERROR, "size", name, problem, "Request access in a support request.", AZURE)
-    missing = sorted(set(pool.zones) - set(offer.zones))
-    if missing:
-        has = f"it is in {', '.join(offer.zones)}" if offer.zones else "it is offered without zones"
-        problem = f"{pool.sku} is not offered in zone {', '.join(missing)}; {has}."
-        yield Finding(Severity.ERROR, "size", name, problem, "Change the pool's zones.", AZURE)
-    if isinstance(pool, Pool) and pool.is_spot and offer.spot is False:
-        yield Finding(Severity.ERROR, "size", name, f"{pool.sku} can't be Spot.", "priority: Regular", AZURE)
-    row = vm_size(pool.sku)
-    if offer.family and offer.family.lower() != row.family.lower():
-        problem = f"Azure counts {pool.sku} toward the quota family {offer.family}, the catalogue toward {row.family}."
-        yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
-    if offer.vcpus is not None and offer.vcpus != row.vcpus:
-        problem = f"Azure reports {offer.vcpus} vCPU for {pool.sku}, the catalogue {row.vcpus}."
-        yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
-    yield from capability_findings(name, pool, offer.capabilities)
-
-
 def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
     wanted = quota_needs(settings)
     try:
@@ -259,19 +193,8 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
     )
 
 
-def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    states = {name.lower(): state for name, state in azure.providers().items()}
-    for name in needed_registrations(settings):
-        state = states.get(name.lower(), "not in the subscription's list")
-        if state == "Registered":
-            yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
-        else:
-            fix = f"az provider register --namespace {name}"
-            yield Finding(Severity.ERROR, "provider", name, f"It is not registered ({state}).", fix, AZURE)
-
-
 def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    wanted = needs.actions(**_parts(settings), private=private_actions(settings))
+    wanted = needs.actions(**parts_of(settings), private=private_actions(settings))
     lacking = needs.denied(wanted, azure.permissions())
     if not lacking:
         yield Finding(

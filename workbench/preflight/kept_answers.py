@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from physical_ai.subscription.rest import Get
 from workbench.preflight.questions import hours
-from workbench.preflight.rest import Get
 
 FOLDER = "azure-answers"
 

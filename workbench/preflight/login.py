@@ -19,8 +19,8 @@ from physical_ai.servers.adapter import bounded_session
 from physical_ai.servers.bounds import Bounds
 from physical_ai.servers.deadline import within
 from physical_ai.servers.documents import NotADocument, decoded
-from workbench.preflight.answers import Unanswered
-from workbench.preflight.rest import ARM, Exchange, Get
+from physical_ai.subscription.answers import Unanswered
+from physical_ai.subscription.rest import ARM, Exchange, Get
 
 SCOPE = f"{ARM}/.default"
 BOUNDS = Bounds(seconds=90, idle=60, size=64 << 20)

@@ -13,7 +13,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import DataNames, managed
 from physical_ai.settings.facts.naming import Names
-from workbench.preflight.answers import Azure
+from physical_ai.subscription.answers import Azure
 
 TOPIC, SOURCE = "name", "Azure"
 

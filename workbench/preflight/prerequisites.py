@@ -16,9 +16,10 @@ from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
 from physical_ai.settings.facts.required_secrets import required_secrets
+from physical_ai.subscription.registrations import needed_registrations
 from workbench.preflight.declared import ForeignScope
 from workbench.preflight.features import needed_features
-from workbench.preflight.judging import Which, needed_registrations
+from workbench.preflight.judging import Which
 from workbench.preflight.needs_foreign import foreign_rights, owners_parts, unlisted
 
 OWN = "SUBSCRIPTION"

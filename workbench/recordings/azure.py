@@ -9,8 +9,8 @@ from typing import Any
 
 from physical_ai.catalog.api_versions import api_versions
 from physical_ai.nested import is_mapping, mappings
-from workbench.preflight.answers import Unanswered
-from workbench.preflight.rest import ARM, Get
+from physical_ai.subscription.answers import Unanswered
+from physical_ai.subscription.rest import ARM, Get
 from workbench.recordings.asking import Say, size_of
 from workbench.recordings.form import Entry
 from workbench.recordings.questions import Limits

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from physical_ai.findings import Finding, Severity
-from workbench.preflight.answers import TypeOffer
+from physical_ai.subscription.answers import TypeOffer
 from workbench.verdict.model import Subject
 
 OFFER, COUNT, SOURCE = "offer", "count", "Azure"

@@ -15,6 +15,7 @@ import pytest
 
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
+from physical_ai.subscription.needs import PREVIEW_ACTIONS
 from tests.support.bootstrap_commands import World, world_in
 from tests.support.recording import record
 from tests.unit.cli.test_cli_commands import call
@@ -26,7 +27,6 @@ from workbench.cli.bootstrap_names import GROUP, Delivery
 from workbench.cli.bootstrap_script import ISSUER, Needs
 from workbench.policies import Resource, Stack, evaluate
 from workbench.policies.data_services import FEDERATED
-from workbench.preflight.needs import PREVIEW_ACTIONS
 
 SUBSCRIPTIONS = {
     "dev": "00000000-0000-4000-8000-000000000001",

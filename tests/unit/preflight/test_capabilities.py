@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.settings import Pool
-from workbench.preflight.capabilities import capability_findings, local_disks
+from physical_ai.subscription.capabilities import capability_findings, local_disks
 
 H100 = "Standard_NC40ads_H100_v5"
 A100 = "Standard_NC24ads_A100_v4"

@@ -15,12 +15,12 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestTimeo
 from azure.core.pipeline.transport import HttpTransport
 from azure.core.rest import HttpRequest
 
+from physical_ai.subscription.rest import subscriptions
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli import azure_login
 from workbench.cli.commands import check as check_command
 from workbench.preflight import AzureRest, Unanswered, login
-from workbench.preflight.rest import subscriptions
 
 NOWHERE = Path("/dev/null/answers")
 """A folder in which nothing can be kept."""

@@ -8,11 +8,11 @@ from typing import Any, cast
 import pytest
 
 from physical_ai.settings import Overlay, load
+from physical_ai.subscription.answers import PostgresOffer
+from physical_ai.subscription.rest import AzureRest
 from tests.support.azure_subscription import SUBSCRIPTION
 from workbench.preflight import Azure
-from workbench.preflight.answers import PostgresOffer
 from workbench.preflight.databases import database_findings
-from workbench.preflight.rest import AzureRest
 
 SIZES = [
     {"name": f"Standard_D{cores}ds_v{each}", "supportedHaMode": ["SameZone"]} for each in (4, 5) for cores in (2, 4)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.preflight.answers import Unanswered
+from physical_ai.subscription.answers import Unanswered
 from workbench.preflight.kept_answers import Kept
 from workbench.preflight.questions import QUESTIONS, hours
 

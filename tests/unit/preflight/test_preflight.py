@@ -11,11 +11,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Overlay, load
-from tests.support.azure_subscription import SUBSCRIPTION, Answers
-from tests.support.stacks import STACKS
-from tests.unit.conftest import Simulate
-from workbench.preflight import AzureRest, Unanswered, Usage, check
-from workbench.preflight.needs import (
+from physical_ai.subscription.needs import (
     ACTIONS,
     DATA_ACTIONS,
     METRICS_ACTIONS,
@@ -23,7 +19,11 @@ from workbench.preflight.needs import (
     denied,
     namespaces,
 )
-from workbench.preflight.needs_private import private_actions
+from physical_ai.subscription.needs_private import private_actions
+from tests.support.azure_subscription import SUBSCRIPTION, Answers
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
+from workbench.preflight import AzureRest, Unanswered, Usage, check
 
 TODAY = datetime.date(2026, 11, 21)
 

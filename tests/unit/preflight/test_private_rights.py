@@ -12,12 +12,12 @@ import pytest
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.facts.data_services import DataNames
+from physical_ai.subscription.needs import ACTIONS, DATA_ACTIONS, METRICS_ACTIONS
+from physical_ai.subscription.needs_private import private_actions
 from tests.support.azure_subscription import FIXTURES, SUBSCRIPTION, Answers
 from tests.unit.components.test_components_private import HUB, PEERED, RESOLVER, VPN, network
 from tests.unit.conftest import Simulate
 from workbench.preflight import AzureRest, check
-from workbench.preflight.needs import ACTIONS, DATA_ACTIONS, METRICS_ACTIONS
-from workbench.preflight.needs_private import private_actions
 
 TODAY = datetime.date(2026, 11, 21)
 DATA: dict[str, Any] = {"dataServices": {"source": "azure"}}

@@ -11,10 +11,10 @@ from azure.core.pipeline.transport import RequestsTransport
 
 from physical_ai.servers.adapter import bounded_session
 from physical_ai.servers.bounds import Bounds
+from physical_ai.subscription.answers import Unanswered
+from physical_ai.subscription.rest import AzureRest, subscriptions
 from tests.support import misbehaving_server as server
 from workbench.preflight import login
-from workbench.preflight.answers import Unanswered
-from workbench.preflight.rest import AzureRest, subscriptions
 
 BOUNDS = Bounds(seconds=0.2, connect=0.2, idle=0.15, size=1 << 18)
 GOOD = "packs what it sends"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.aks import Role
+from physical_ai.subscription.needs import PREVIEW_ACTIONS
 from simulator import entra
 from simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
 from simulator.azure.data import mappings
@@ -17,7 +18,6 @@ from simulator.wire import Request
 from tests.support.azure_fakes import Azure
 from workbench.cli import bootstrap_names, bootstrap_script
 from workbench.cli.azure_commands import ASSIGNER_ROLE, condition
-from workbench.preflight.needs import PREVIEW_ACTIONS
 
 READER, OTHER, GROUP = (f"{n}0000000-0000-4000-8000-000000000000" for n in (1, 2, 3))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.subscription.answers import TypeOffer
 from simulator.azure.deployments import Denial
 from simulator.azure.web import Fault
 from tests.support.arm_web import SUBSCRIPTION, World, world
@@ -16,7 +17,6 @@ from tests.unit.cli.test_cli_commands import call
 from tests.unit.verdict.test_template import GROUP, group, identity, network
 from workbench.cli import azure_login
 from workbench.preflight import AzureRest, Unanswered
-from workbench.preflight.answers import TypeOffer
 from workbench.verdict.model import Recorded, Subject
 from workbench.verdict.offers import count_findings, offer_findings
 from workbench.verdict.policies import policy_findings

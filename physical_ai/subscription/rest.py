@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from workbench.preflight.answers import (
+from physical_ai.subscription.answers import (
     Permission,
     PostgresOffer,
     SizeOffer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from workbench.preflight.answers import Permission
+from physical_ai.subscription.answers import Permission
 
 ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:resources:ResourceGroup": ("Microsoft.Resources/subscriptions/resourceGroups/write",),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed
-from workbench.preflight.answers import SizeOffer, Usage
+from physical_ai.subscription.answers import SizeOffer, Usage
 
 _AZURE = "Azure"
 
