@@ -143,9 +143,13 @@ class Part:
     isolated: bool = False
     """True where the part's namespaces always deny traffic that no policy allows."""
     privileged: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Reason for each of its namespaces at the Pod Security level privileged, whose Pods may take over their node."""
+    """Reason for the Pod Security level privileged, by namespace of the part. Pods of such a namespace may take over
+    their node.
+    """
     node_policies: Callable[[Settings], Iterable[Mapping[str, Any]]] = field(default=_no_policies)
-    """Admission policies about nodes, with their bindings, which must exist before the GPU stack."""
+    """Function that returns admission policies about nodes, with their bindings, which must exist before the GPU
+    stack.
+    """
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about the part's settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
@@ -153,17 +157,17 @@ class Part:
     existing_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about the part's settings on an existing cluster."""
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
-    """Images, with their registries, that the program itself names for the part, and the setting from which each
-    follows.
+    """Function that returns the images, with their registries, that the program itself names for the part, each with
+    the setting from which it follows.
     """
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Images of the charts' Pods, by chart, where the program knows all of them; a tag may contain `CHART_VERSION`."""
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
     """Images whose tag does not stand for one version, each with the reason."""
     exporters: Callable[[Settings], tuple[Exporter, ...]] = field(default=_no_exporters)
-    """Exporters to scrape in a stack that has the part."""
+    """Function that returns the exporters to scrape in a stack that has the part."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)
-    """Settings that need a secret of the stack, each with the secret's name."""
+    """Function that returns the settings that need a secret of the stack, each with the secret's name."""
 
     @property
     def charts(self) -> tuple[str, ...]:

@@ -43,7 +43,9 @@ class ProviderRecovery(Protocol):
 
 @dataclass(frozen=True)
 class AzureRecovery:
-    """Existing resources of the simulated Azure, where updates and deletions can be repeated."""
+    """Finds resources of the simulated Azure that an interrupted creation has left behind. In Azure, updates and
+    deletions can be repeated.
+    """
 
     cloud: Cloud
 

@@ -50,7 +50,9 @@ def load_on_demand(package: str) -> None:
 
 
 def load_used(module: ModuleType) -> None:
-    """Loads the SDK modules whose names a module uses in its source: for `network.Subnet`, the one with `Subnet`."""
+    """Loads each SDK module that defines a name in the source of `module`: for `network.Subnet`, the module that
+    defines `Subnet`.
+    """
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):

@@ -1,4 +1,6 @@
-"""An Azure identity for service accounts of the cluster: Pods exchange their token for it, and no key exists."""
+"""Azure identity for service accounts of the cluster. Pods exchange their service account token for one of the
+identity, so that no key exists.
+"""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class ChartPart(pulumi.ComponentResource):
         self._objects(self.name, self.args.plan.after, [*self.releases.values()])
 
     def ready(self) -> list[pulumi.Resource]:
-        """Resources that exist once the part works, for whatever needs the part to depend on."""
+        """Resources that exist once the part works. Users of the part depend on them."""
         return [*self.releases.values()]
 
     def reported(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 900
 
 @dataclass(frozen=True)
 class ClusterCleanupArgs:
-    """Inputs of `ClusterCleanup`. `found` describes what the cluster had before the stack."""
+    """Inputs of `ClusterCleanup`. `found` describes the objects that the cluster had before the stack."""
 
     target: ClusterTarget
     plan: CleanupPlan

@@ -104,9 +104,9 @@ class AzureMetrics(pulumi.ComponentResource):
         return managed_grafana(self._name, args, self)
 
     def _collect(self, cluster_id: pulumi.Input[str]) -> None:
-        """Declares what brings the metrics of the cluster's add-on into the workspace.
+        """Declares the rule and the association that bring the metrics of the cluster's add-on into the workspace.
 
-        All of it has to be in the workspace's region.
+        Both have to be in the workspace's region.
         """
         name, args, own = self._name, self._args, self._args.names.data_collection
         rule = monitor.DataCollectionRule(

@@ -117,7 +117,7 @@ class AzureResources:
 
 @dataclass(frozen=True)
 class TargetCluster:
-    """Access to the cluster, and what is known of it.
+    """Access to the cluster, and facts about it.
 
     Attributes:
         settled: outputs that are known when the node pools exist or have failed.

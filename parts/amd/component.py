@@ -1,5 +1,5 @@
-"""Component of the AMD GPU Operator: what its DeviceConfigs refer to, its release, and a DeviceConfig for each pool of
-AMD's GPUs.
+"""Component of the AMD GPU Operator: the objects to which its DeviceConfigs refer, its release, and a DeviceConfig for
+each pool of AMD's GPUs.
 """
 
 from __future__ import annotations

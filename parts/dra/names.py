@@ -1,4 +1,4 @@
-"""The supported release of the DRA driver for NVIDIA GPUs, its names, and what it demands."""
+"""The supported release of the DRA driver for NVIDIA GPUs, its names, and the versions that it demands."""
 
 from __future__ import annotations
 

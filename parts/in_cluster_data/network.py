@@ -25,12 +25,9 @@ PROCESSES = (
 
 
 def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Policies of the isolated namespaces and of the data services.
-
-    The former no longer select the data services' Pods.
-
-    NetworkPolicies add up: the one that opens the control plane's Pods to each other would open the database to all of
-    them.
+    """Policies of the isolated namespaces and of the data services. Those of the isolated namespaces no longer select
+    the data services' Pods: NetworkPolicies add up, and the policy that opens the control plane's Pods to each other
+    would open the database to all of them.
     """
     own = manifests.load_of("in_cluster_data", "network.yaml")
     for policy in own:

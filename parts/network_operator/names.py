@@ -1,4 +1,4 @@
-"""The releases of NVIDIA's Network Operator, the names that depend on them, and what a pool's network cards become.
+"""The releases of NVIDIA's Network Operator, the names that depend on them, and resources of network cards.
 
 >>> component_image("v26.7.0", "multus-cni")
 {'repository': 'nvcr.io/nvidia/mellanox', 'image': 'multus-cni', 'version': 'network-operator-v26.7.0'}
@@ -43,10 +43,10 @@ NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 VENDOR = "15b3"
 """PCI vendor id of NVIDIA's network cards."""
 NIC_LABEL = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
-"""Label that Node Feature Discovery sets on nodes with such a card.
+"""Label that Node Feature Discovery sets on nodes with a network card of NVIDIA.
 
-On Azure that includes nodes whose accelerated networking is a virtual function of such a card, so the policy also
-names its pools.
+On Azure that includes nodes whose accelerated networking is a virtual function of such a card, so the NicClusterPolicy
+also names its pools.
 """
 DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
 """Label that the operator sets on nodes: `false` once a node's OFED driver works, or where the operator installs
@@ -55,8 +55,8 @@ none.
 
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE, VF_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib", f"{RESOURCE_PREFIX}/ib"
-"""Resources that Pods request, as Azure/aks-rdma-infiniband names them: with the first, every Pod sees all adapters;
-with the second, each Pod has adapters of its own.
+"""Resources that Pods request, as Azure/aks-rdma-infiniband names them: with SHARED_RESOURCE every Pod sees all
+adapters, with VF_RESOURCE each Pod has adapters of its own.
 """
 SHARED_PODS = 63
 """Largest number of Pods on a node that share its adapters (`rdmaHcaMax` of Azure/aks-rdma-infiniband)."""

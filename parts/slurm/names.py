@@ -37,7 +37,7 @@ POD_CORDON = f"{NODE_PREFIX}pod-cordon"
 POD_PROTECT = f"{NODE_PREFIX}pod-protect"
 """Label of slurmd's Pod on a node with jobs: a PodDisruptionBudget protects Pods with this label from eviction."""
 WORKER_BUDGET = f"{NAMESPACE}/slurm-workers-pdb-{CLUSTER_RELEASE}"
-"""PodDisruptionBudget of these Pods, with maxUnavailable 0.
+"""PodDisruptionBudget of slurmd's Pods on nodes with jobs, with maxUnavailable 0.
 
 The operator creates it for every cluster, with or without jobs (SlinkyProject/slurm-operator v1.2.1,
 internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27).

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key of an object that represents such a value; the value of the key is the kind of value."""
+"""Key of an object that stands for a special value; under the key is the kind of the special value."""
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the mark of a secret, not one
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """Text in place of a value that is not known yet and is a string or of unknown type (pulumi/pulumi,

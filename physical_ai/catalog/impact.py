@@ -43,7 +43,7 @@ class Impact(Row):
     api_version: Text
     unverified: tuple[Text, ...] = ()
     general: Text
-    """The category for subscriptions that Guest Health Reporting has not admitted."""
+    """Category of an impact report from a subscription that Guest Health Reporting has not admitted."""
     categories: tuple[ImpactCategory, ...]
 
 

@@ -17,7 +17,7 @@ _OTHERS = (
     (r"Standard_NP\d+s", "FPGAs are not supported"),
     (r"Standard_NCC\d+.*", "Confidential GPUs are not supported"),
 )
-"""Patterns of the names of such sizes, each with the reason.
+"""Patterns of the names of VM sizes that the catalogue leaves out, each with the reason.
 
 Source: Azure's documentation of sizes, GPU-accelerated families (learn.microsoft.com/azure/virtual-machines/sizes).
 """

@@ -40,7 +40,9 @@ class Owned:
     """Keys in the values of a chart that the program decides."""
 
     owners: Mapping[str, str]
-    """Dotted paths, in which `*` is any one step, each with what to change instead."""
+    """Keys that a values file may not set, each with what to change instead. The keys are dotted paths, in which `*` is
+    any one step.
+    """
     ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Values that the program sets for this stack."""
 

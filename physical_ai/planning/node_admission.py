@@ -13,7 +13,9 @@ from physical_ai.settings.models.tree import Settings
 
 
 def node_policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policy and its binding; empty where every node takes work."""
+    """Admission policy for new GPU nodes, and its binding; empty with `health.admit: any`, with which every node takes
+    work.
+    """
     if settings.health.admit == "any":
         return []
     policy, binding = copy.deepcopy(manifests.load("node-admission.yaml"))

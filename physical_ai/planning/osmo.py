@@ -31,7 +31,7 @@ AGENT_FILES = "osmo-agent-kubeconfig"
 """
 AGENT_FOLDER = "/etc/osmo-agent"
 KUBECONFIG, CREDENTIAL = "config", "credential.py"
-"""Keys of that ConfigMap: the kubeconfig, and the program `agents/osmo_login/credential.py`."""
+"""Keys of the ConfigMap AGENT_FILES: the kubeconfig, and the program `agents/osmo_login/credential.py`."""
 DEV_USER = "admin"
 """User name with which the agents log in to the control plane in development; it exists by default."""
 

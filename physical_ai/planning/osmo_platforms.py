@@ -194,8 +194,8 @@ def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
 
 
 def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Default resources of a task that requests none: on a platform with GPUs a fraction of its share of a node, and
-    fixed amounts on the others.
+    """Default resources of a task that requests none: on a platform with GPUs a fraction of the share of a node that
+    goes with a GPU, on other platforms fixed amounts.
 
     USER_GPU is not among them, and stays at the pool's 0. As a platform default it would request a GPU, but OSMO would
     hide the GPU from the container, since it only looks at the workflow to see whether a GPU is used.

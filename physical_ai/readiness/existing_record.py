@@ -23,7 +23,8 @@ def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Surv
     Args:
         stack: Name of the stack.
         context: Kubeconfig context of the cluster.
-        kept: Values in the state: of the first deployment, which may be the present one.
+        kept: Cluster id and mark from the first deployment, as the stack's state keeps them. The present deployment may
+            be the first one.
         found: State of the cluster.
     """
     if kept[CLUSTER] != found.id:

@@ -257,8 +257,10 @@ class NodeGates(GatesOfNode):
         return replace(found, fix=fix) if failing == "fails" else found
 
     def _of_case(self, cause: str) -> str:
-        """Id of the more specific cause. A driver that is gone is restored by its installer: AKS needs a node image for
-        that. A driver that cannot be unloaded counts as in use only if a Pod uses it.
+        """Id of a more specific cause, if there is one for the node; otherwise `cause`.
+
+        `driver-gone` is another cause for a driver that AKS installed, since only a new node image brings it back.
+        `driver-in-use` is another cause if no Pod uses the driver.
         """
         if cause == "driver-gone" and self.expected.driver_source == "aks":
             return "driver-gone-aks"

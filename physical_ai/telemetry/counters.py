@@ -90,13 +90,13 @@ class Cardinality:
     unit: Literal["GPU", "MIG instance", "share"]
     """Unit that has its own series; a share is one of the Pods that share a GPU or a MIG instance."""
     units: int
-    """Number of such units on one node."""
+    """Number of units on one node."""
     least_each: int
     most_each: int
-    """Most series of a unit, with all units in use."""
+    """Largest number of series of a unit, if all units are in use."""
     least: int
     most: int
-    """Most series of the node."""
+    """Largest number of series of the node."""
 
 
 def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str) -> Cardinality:

@@ -50,8 +50,8 @@ class LimitExceeded(yaml.MarkedYAMLError):
 
 
 def load(text: str) -> Any:
-    """Value of a single document by YAML 1.1, as read by libyaml, and by Helm and Pulumi, whose parser is libyaml in
-    Go.
+    """Value of a single document in YAML 1.1. It is read as libyaml, Helm and Pulumi read it (the last two use libyaml
+    translated to Go).
 
     Raises yaml.YAMLError.
     """

@@ -1,1 +1,1 @@
-"""The programs that acceptance runs on simulated GPU nodes: what they print, computed from the node's state."""
+"""Output of the programs that acceptance runs on simulated GPU nodes, computed from the node's state."""

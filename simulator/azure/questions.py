@@ -61,7 +61,7 @@ COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
 """Kind of resource and largest number by the name of a usage (Azure docs, subscription service limits; believed)."""
 Answer = tuple[int, Json]
 Handle = Callable[[Mapping[str, str], Mapping[str, str], Any, str], Answer]
-"""Answer to the parts of a path, the parameters, the body, and the caller."""
+"""Function (parts of the path, parameters, body, caller) -> answer."""
 
 
 @dataclass

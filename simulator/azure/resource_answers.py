@@ -76,7 +76,9 @@ def name_action(namespace: str) -> str:
 
 
 def name_available(cloud: Cloud, body: Mapping[str, Any]) -> Json:
-    """Answer to the question whether a name is free. One of this subscription is not."""
+    """Answer to the question whether a name is free. A name is taken if a resource of this subscription has it, or if
+    it is in `azure.taken`.
+    """
     name, arm_type = str(body.get("name", "")), str(body.get("type", ""))
     kind = next((kind for kind, each in mappings().items() if each.arm_type.lower() == arm_type.lower()), "")
     azure = cloud.azure()

@@ -33,7 +33,9 @@ class Model:
     """The chart's appVersion."""
     subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
     read: str = ""
-    """Version whose files are used; another version if the catalogue only knows that this one exists."""
+    """Version whose files the model uses. It differs from the model's own version if the catalogue only knows that the
+    own version exists.
+    """
 
 
 @cache

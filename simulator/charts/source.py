@@ -11,7 +11,7 @@ from simulator.kubernetes.helm import HelmFailed
 
 
 class NoModel(HelmFailed):
-    """Error if the simulator has neither the chart nor a model of it; the text lists what it has."""
+    """Error if the simulator has neither the chart nor a model of it; the text lists the charts that it has."""
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:

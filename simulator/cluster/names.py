@@ -12,8 +12,9 @@ utils/taints/taints.go)."""
 NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 """Label that Node Feature Discovery sets on nodes with one of NVIDIA's network cards."""
 DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
-"""Label of nodes with such a card: `false` once its driver works (Mellanox/network-operator v26.7.0-rc.2,
-pkg/nodeinfo/attributes.go)."""
+"""Label of nodes with a network card of NVIDIA: `false` once the card's driver works (Mellanox/network-operator
+v26.7.0-rc.2, pkg/nodeinfo/attributes.go).
+"""
 
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"

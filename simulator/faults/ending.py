@@ -1,4 +1,4 @@
-"""Ends of injected faults by what a person on call does to the node, rather than by `physai fault heal`.
+"""Ends injected faults when a person on call repairs the node, instead of running `physai fault heal`.
 
 Pure functions.
 """

@@ -91,10 +91,10 @@ class Pod:
 
     @property
     def restarts(self) -> int:
-        """Number of restarts of the present container, by the kubelet's back-off.
+        """Number of restarts of the present container.
 
-        Only a driver's restarts are counted, because the operator uses them to give up an upgrade; otherwise the number
-        is 0 or 1.
+        For a driver that fails again and again, the number follows from the kubelet's back-off, because the operator
+        gives up an upgrade after some restarts. For other containers it is 1 after a failure and otherwise 0.
         """
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)

@@ -1,6 +1,7 @@
 """Metrics of OSMO's agents and service: series of NVIDIA/OSMO 6.3 (src/operator, src/service).
 
-Their names are those of OpenTelemetry's exporter for Prometheus. The agents count what the API server has shown them.
+Their names are those of OpenTelemetry's exporter for Prometheus. The agents count the objects and events that they have
+read from the API server.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class HealthEvent:
 
     @property
     def identity(self) -> str:
-        """Identity of what the event is about, its check and GPU; a healthy event ends the unhealthy ones of the same
-        identity, whatever their code.
+        """Check and GPU of the event. A healthy event ends all unhealthy events with the same check and GPU, whatever
+        their code.
         """
         return f"{self.agent}/{self.check}/{self.gpu}"
 

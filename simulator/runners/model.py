@@ -144,7 +144,7 @@ def queued_jobs(scale_set: Json) -> int:
 
 
 def status(runners: list[Json]) -> Json:
-    """The status of a scale set with these Pods."""
+    """The status of a scale set that has these runners."""
     phases = [str(at(pod, "status.phase", "Pending")) for pod in runners]
     return {
         "currentRunners": len(runners),

@@ -20,9 +20,9 @@ FIRST_FILTER = "block-spam-ips"
 """Name of the chart's first filter, which is a Lua filter."""
 LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.LuaPerRoute"
 CALLERS = 10_000
-"""Number of callers that a thread counts at a time.
+"""Largest number of callers whose requests one thread of Envoy counts.
 
-A full table is emptied, so that made-up tokens cannot fill the memory.
+A full table is emptied, so that invented tokens cannot fill the memory.
 """
 
 _CODE = """\

@@ -78,7 +78,7 @@ def advice_of(findings: Iterable[NodeFinding]) -> Remedy | None:
 
 
 def _merged(given: Iterable[Raw]) -> list[Raw]:
-    """Signs, where those of the same cause and GPU are merged."""
+    """Signs after a merge of those that have the same cause and may be about the same GPU."""
     found: list[Raw] = []
     for each in given:
         same = next((index for index, one in enumerate(found) if one.is_same(each)), None)

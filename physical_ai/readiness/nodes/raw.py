@@ -14,7 +14,7 @@ OVERDUE = "gpus-not-offered"
 
 @dataclass(frozen=True)
 class Raw:
-    """A sign on a node, and what it indicates."""
+    """A sign on a node, and the cause that it indicates."""
 
     cause: str
     rank: float

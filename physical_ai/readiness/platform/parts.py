@@ -76,7 +76,7 @@ class Part:
     release: str = ""
     """Helm release that creates the object; empty for objects of the stack itself, and of operators."""
     home: str = ""
-    """Namespace of that release."""
+    """Namespace of the Helm release in `release`."""
     revision: int = 0
     maker: str = ""
     """Deployment that creates the object, in the object's namespace."""

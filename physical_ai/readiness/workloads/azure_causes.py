@@ -1,4 +1,6 @@
-"""State of a node pool in Azure and in the autoscaler, for when no event of a refusal is left. Pure functions."""
+"""Causes read from the state of a node pool in Azure and in the autoscaler's status. They are needed once the events
+about a refusal are gone. Pure functions.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 
 def of_node(node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations of a node: that it leaves, its findings, and other reasons why it takes no work."""
+    """Explanations of a node's problems: its removal if it is being removed, its findings, and further reasons why it
+    takes no work.
+    """
     item = f"node {name(node)}"
     found = [explanation(item, each) for each in findings(name(node), index)]
     leaves = leaving(item, node, index)

@@ -136,8 +136,8 @@ def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def _too_large(
     pod: Mapping[str, Any], pools: Sequence[DeclaredPool], message: str, index: Index
 ) -> Iterator[Explanation]:
-    """Explanations for a Pod that is too large for every pool: what the pool that comes closest lacks, and taints that
-    would be the next obstacle there.
+    """Explanations for a Pod that is too large for every pool: the resources that are missing in the pool that comes
+    closest, and the taints that would be the next obstacle there.
     """
     asked = requests(pod)
     offers = {declared.name: Offer.of(index.template(declared)) for declared in pools}

@@ -43,15 +43,15 @@ def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Explanations by absent objects of these areas."""
+    """Explanations that name absent objects of these areas."""
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):
             yield _explained(item, found, index)
 
 
 def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations by absent objects that a GPU node depends on, other than those that its gates and its Pods
-    explain.
+    """Explanations that name absent objects on which a GPU node depends. Objects that its gates or its Pods already
+    explain are left out.
     """
     declared = next((each for each in index.given.pools if each.name == pool_of(node)), None)
     gpus = [*(declared.gpus if declared is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
@@ -59,7 +59,7 @@ def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
 
 
 def parts_of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
-    """Explanations by absent objects that the future nodes of an empty pool will depend on."""
+    """Explanations that name absent objects on which the future nodes of an empty pool will depend."""
     return _of_gpus(f"pool {declared.name}", list(declared.gpus), index)
 
 

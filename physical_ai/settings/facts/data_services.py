@@ -26,7 +26,7 @@ PASSWORD_LENGTH = 32
 CONTAINERS = ("data", "logs", "apps")
 """Names of the storage containers for the data of workflows, for their output, and for the apps that users publish."""
 POSTGRES_SECRET, REDIS_SECRET = "postgres-password", "redis-key"
-"""Names of the secrets with these values in the vault."""
+"""Names of the vault's secrets with the password of PostgreSQL and the key of the Redis cache."""
 DIGITS = 8
 """Number of digits at the end of names that have to be globally unique."""
 _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")

@@ -59,7 +59,9 @@ def installs_operator(settings: Settings) -> bool:
 
 
 def knows_gpu(pool: Pool) -> bool:
-    """True where the catalogue knows the pool's size, and it has a GPU. The other facts are for such pools only."""
+    """True where the catalogue knows the pool's size, and the size has a GPU. The other functions of this module accept
+    such pools only.
+    """
     size = machines().get(pool.sku)
     return size is not None and size.gpu is not None
 
@@ -275,7 +277,9 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """True where a pool needs NVIDIA's device plugin. The operator validates nodes without it otherwise."""
+    """True where a pool needs NVIDIA's device plugin, or the stack has no pool with NVIDIA GPUs. If False, the operator
+    does not check for the plugin when it validates a node.
+    """
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)
 

@@ -65,5 +65,5 @@ def served_user(backend: str) -> str:
 
 
 def served_backends(served: Sequence[Settings]) -> dict[str, str]:
-    """Names of the backends in OSMO, by stack, for other stacks whose agents log in with a token."""
+    """Name in OSMO of the backend of each served stack whose agents log in with a token, by stack."""
     return {other.stack: other.osmo.backend_name for other in served if other.osmo.login == "token"}

@@ -44,7 +44,9 @@ NONZONAL = Gateway()
 
 @dataclass(frozen=True)
 class OutboundFacts:
-    """Gateways by the subnet that uses them, and gateways that are only prepared."""
+    """NAT gateways by the subnet that uses them, and gateways that `outbound.next` asks for and that no subnet uses
+    yet.
+    """
 
     by_subnet: Mapping[str, Gateway]
     prepared: tuple[Gateway, ...] = ()
@@ -56,7 +58,7 @@ class OutboundFacts:
 
 
 def outbound_facts(settings: Settings) -> OutboundFacts:
-    """Gateways of a stack; none behind a firewall."""
+    """NAT gateways of a stack; none if a firewall is the way to the internet."""
     if uses_firewall(settings):
         return OutboundFacts({})
     following = settings.network.outbound.next

@@ -40,7 +40,7 @@ class OpenParts(Model):
 
 
 def part_models() -> dict[str, type[Model]]:
-    """Models of these settings, by the name of the part's folder.
+    """Models of the parts' settings, by the name of the part's folder.
 
     Raises:
         PartError: A module cannot be imported, or its constant is no model.

@@ -32,8 +32,8 @@ _PLACES = {
     "nri": "gpuOperator.nri",
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
-"""Rules whose violations are corrected at another setting than the one that the finding is about, each with that
-setting.
+"""Setting to correct, by rule, for rules whose violation is corrected at another setting than the one that the finding
+is about.
 """
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images.

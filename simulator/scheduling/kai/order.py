@@ -92,5 +92,5 @@ class Order:
         return found
 
     def _dominant(self, held: Share, due: Share) -> float:
-        """The largest ratio, over all resources, of what a queue holds to what it is due."""
+        """Largest ratio, over all resources, between the amount that a queue holds and its fair share."""
         return max(held[key] / due[key] if due[key] else held[key] * NOTHING_DUE for key in RESOURCES)

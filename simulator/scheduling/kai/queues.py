@@ -96,7 +96,7 @@ def exceeds(amount: float, bound: float) -> bool:
 
 
 class Shares:
-    """The queues of a cluster, with what is allocated to each and requested in each.
+    """The queues of a cluster, with the resources that are allocated to each and requested in each.
 
     A queue whose parent does not exist is ignored, and so are its child queues (cache/cluster_info/queue.go).
     """
