@@ -1,6 +1,6 @@
-"""Checks of OSMO's workflows without OSMO: rendering, schema, the Pods that it would create, and findings on them.
+"""Checks of OSMO workflows without OSMO: rendering, schema, the Pods that OSMO would create, and findings about them.
 
-The rules are those of OSMO 6.3.1, as recorded from its own functions (tests/fixtures/osmo).
+The checks follow OSMO 6.3.1, whose own functions have given the recorded results in tests/fixtures/osmo.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Enumerations of words in workflow files and in the configuration."""
+"""Enumerations of the words that workflow files and OSMO's configuration use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class OperatorType(Enum):
-    """Comparisons of resource validations. NE is in OSMO's documentation but does not exist."""
+    """Comparison operators of resource validations. OSMO's documentation also has NE, which OSMO does not accept."""
 
     GT = "GT"
     GE = "GE"
@@ -22,15 +22,16 @@ class ExitAction(Enum):
 
 
 class DownloadType(Enum):
-    """Ways in which a task gets its inputs; only one is left."""
+    """Ways in which a task gets its inputs. OSMO has only one."""
 
     DOWNLOAD = "download"
 
 
 HIGH, NORMAL, LOW = "HIGH", "NORMAL", "LOW"
 PRIORITIES = (HIGH, NORMAL, LOW)
-"""Values of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for
-others."""
+"""Values of `osmo workflow submit --priority`. A workflow with LOW may use GPUs beyond the pool's guarantee, and may be
+preempted for other workflows.
+"""
 
 
 class PoolStatus(Enum):

@@ -1,4 +1,4 @@
-"""Jinja as OSMO uses it: sandboxed, with an error for undefined names."""
+"""Jinja as OSMO uses it: in a sandbox, and with an error for undefined names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.osmo.template_errors import meaning
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The Jinja environment for all templates."""
+    """The Jinja environment that renders all templates."""
     return SandboxedEnvironment(undefined=StrictUndefined)
 
 
@@ -25,9 +25,10 @@ def _compiled(text: str) -> Template:
 
 
 def render(text: str, tokens: Mapping[str, Any]) -> str:
-    """The text with its expressions replaced, rendered in this process: for templates of a configuration, not of users.
+    """A template with its expressions replaced. It is rendered in this process, so it must be from a configuration, not
+    from a user.
 
-    Raises Refusal: OSMOUsageError for an error of Jinja's; other errors crash OSMO.
+    Raises Refusal: an OSMOUsageError for an error of Jinja, and a crash of OSMO for other errors.
     """
     if "{" not in text:
         return without_last_newline(text)
@@ -40,6 +41,8 @@ def render(text: str, tokens: Mapping[str, Any]) -> str:
 
 
 def without_last_newline(text: str) -> str:
-    """Jinja's result for a text without expressions: line ends become \\n, and one at the end is removed."""
+    r"""The result of Jinja for a text without expressions: line ends become \n, and one at the end of the text is
+    removed.
+    """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain.removesuffix("\n")

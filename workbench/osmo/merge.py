@@ -1,7 +1,7 @@
 """Merging of pod templates with each other and into a Pod, as OSMO does it.
 
-Maps are merged key by key, later values take precedence, and null is a value like any other. Two lists are merged by
-the `name` of their items; an item without a name is appended, so equal tolerations are duplicated.
+Maps are merged key by key, later values take precedence, and null is a value like any other. Items of two lists are
+merged if they have the same `name`. An item without a name is appended, so equal tolerations are duplicated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KINDS = (
     (list, "a list"),
     (dict, "a map"),
 )
-"""The kinds of values, the narrowest first."""
+"""Python types of values with their names in messages, the narrowest type first."""
 
 
 def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
-    """Merges `layer` into `base` in place, and returns it; the result shares values with `layer`.
+    """Merges `layer` into `base` in place, and returns the result, which shares values with `layer`.
 
-    A base that is not a map is kept if the layer is empty, as in OSMO.
+    If the layer is empty, a base that is not a map is kept, as in OSMO.
     """
     for key, value in layer.items():
         if not isinstance(base, dict):
@@ -69,7 +69,9 @@ def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
 
 
 def _is_named(item: Any, key: str) -> bool:
-    """True if a list's item is merged by its name. OSMO also looks for `name` in texts and lists, and then fails."""
+    """True if an item of a list is merged by its name. Raises Refusal for items in which OSMO looks for `name`, and
+    crashes.
+    """
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):
@@ -81,5 +83,5 @@ def _is_named(item: Any, key: str) -> bool:
 
 
 def _kind(value: object) -> str:
-    """The kind of a value, as a word of YAML."""
+    """The kind of a value in words of YAML, for messages."""
     return next((words for kind, words in _KINDS if isinstance(value, kind)), "a value of another kind")

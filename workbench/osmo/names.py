@@ -1,4 +1,4 @@
-"""Names of tasks, objects, images, datasets and storage addresses, and the labels that OSMO gives its objects."""
+"""Names of tasks, objects, images, datasets and storage addresses, and the labels of objects that OSMO creates."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from physical_ai.catalog.osmo import WORKFLOW_LABEL
 from workbench.osmo.refusal import Refusal
 
 NAME = r"^[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?$"
-"""Workflows, groups and tasks."""
+"""Form of the names of workflows, groups and tasks."""
 
 TASK_INPUT = re.compile(
     r"(?P<first>[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?)(:(?P<second>[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?))?"
 )
-"""An input from a task of this workflow, `task`, or of an earlier one, `workflow-id:task`."""
+"""Reference of an input to a task of the same workflow, `task`, or of an earlier workflow, `workflow-id:task`."""
 
 LONGEST_LABEL = 63
 _COMPONENT = r"[^/,;*]+"
@@ -23,9 +23,9 @@ STORAGE = (
     rf"|^gs://{_COMPONENT}(/{_COMPONENT})*/*$|^tos://{_COMPONENT}(/{_COMPONENT})+/*$"
     rf"|^azure://{_COMPONENT}(/{_COMPONENT})+/*$)"
 )
-"""Addresses of data that OSMO can read and write."""
+"""Form of the storage URLs that OSMO can read and write."""
 _PROFILE_DEPTH = {"swift": 2, "s3": 1, "gs": 1, "tos": 2, "azure": 1}
-"""Parts of an address that name what a credential is for."""
+"""Number of parts of a storage URL, after its scheme, for which a credential is stored."""
 
 _DATASET = re.compile(r"((?P<bucket>[a-zA-Z0-9_-]+)/)?(?P<name>[a-zA-Z0-9_-]+)(:(?P<tag>[a-zA-Z0-9_-]*))?")
 _DATASET_IN_FILE = re.compile(
@@ -50,17 +50,17 @@ def object_name(name: str) -> str:
 
 
 def label_value(name: str) -> str:
-    """A name shortened to the length of a label's value, without `-` or `_` at its end."""
+    """A name cut to the length of a label's value, without `-` or `_` at the end."""
     return name if len(name) <= LONGEST_LABEL else name[:LONGEST_LABEL].rstrip("-_")
 
 
 def container_name(task: str) -> str:
-    """Name of a task's container, the token USER_CONTAINER_NAME of pod templates."""
+    """Name of a task's container, which pod templates know as the token USER_CONTAINER_NAME."""
     return object_name(label_value(task))
 
 
 def user_label(user: str) -> str | None:
-    """A user's name as a label value, or the part before @ if the whole is invalid; None if both are."""
+    """A user's name as a label value; if it is invalid, the part before the @; None if both are invalid."""
     for candidate in (user, user.partition("@")[0]) if "@" in user else (user,):
         if _USER.fullmatch(candidate):
             return label_value(candidate)
@@ -68,7 +68,7 @@ def user_label(user: str) -> str | None:
 
 
 def group_labels(workflow_id: str, workflow_uuid: str, group: str, group_uuid: str, user: str) -> dict[str, str]:
-    """OSMO's labels for every object of a group."""
+    """Labels that OSMO gives to every object of a group."""
     labels = {
         WORKFLOW_LABEL: label_value(workflow_id),
         "osmo.workflow_uuid": label_value(workflow_uuid),
@@ -81,7 +81,7 @@ def group_labels(workflow_id: str, workflow_uuid: str, group: str, group_uuid: s
 
 @dataclass(frozen=True)
 class Image:
-    """The parts of an image reference, with Docker's defaults."""
+    """Parts of an image reference, completed by Docker's defaults."""
 
     name: str
     tag: str | None
@@ -91,7 +91,7 @@ class Image:
 
 
 def image(reference: str) -> Image:
-    """The parts of an image reference. Raises Refusal for an invalid one, such as an upper-case repository."""
+    """The parts of an image reference. Raises Refusal for an invalid reference, such as one with upper-case letters."""
     match = _IMAGE.fullmatch(reference)
     if match is None:
         raise Refusal("OSMOUsageError", f"'{reference}' is not an image reference")
@@ -118,7 +118,9 @@ class Dataset:
 
 
 def dataset(text: str, *, in_file: bool = True) -> Dataset:
-    """The parts of a dataset's name, which may contain braces in a workflow file. Raises Refusal."""
+    """The parts of a dataset's name. `in_file`: True to allow braces, as in a workflow file. Raises Refusal if it is
+    invalid.
+    """
     match = (_DATASET_IN_FILE if in_file else _DATASET).fullmatch(text)
     if match is None:
         raise Refusal("OSMOUserError", f"'{text}' is not a dataset [bucket/]name[:tag] of letters, digits, - and _")
@@ -126,11 +128,11 @@ def dataset(text: str, *, in_file: bool = True) -> Dataset:
 
 
 def is_storage(url: str) -> bool:
-    """True for a storage address of a kind that OSMO knows: s3, gs, azure, swift, tos."""
+    """True for a storage URL with a scheme that OSMO knows: s3, gs, azure, swift, tos."""
     return re.search(STORAGE, url) is not None
 
 
 def storage_profile(url: str) -> str:
-    """The part of a storage address for which a credential is stored: `azure://account`, `s3://bucket`."""
+    """The part of a storage URL for which a credential is stored: `azure://account`, `s3://bucket`."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{'/'.join(rest.split('/')[: _PROFILE_DEPTH.get(scheme, 1)])}"

@@ -1,4 +1,4 @@
-"""Refusals of a workflow by OSMO, with an error of its own or by a crash."""
+"""Errors with which OSMO refuses a workflow, by an error of its own or by a crash."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 CRASH = "crash"
-"""Kind of a refusal where OSMO fails on data of an unexpected shape: the user sees an internal server error."""
+"""Kind of a refusal for input on which OSMO crashes. The user sees an internal server error."""
 
 UNEXPECTED_SHAPE = (TypeError, AttributeError, KeyError, ValueError, IndexError)
-"""Exceptions of Python, here as in OSMO, for data of an unexpected shape."""
+"""Exceptions that Python raises, here as in OSMO, for data of an unexpected shape."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A value that a model refuses."""
+    """A value that a Pydantic model refuses."""
 
     path: str
-    """Path with dots, as `workflow.tasks.0.image`."""
+    """Path with dots, such as `workflow.tasks.0.image`."""
     kind: str
-    """Pydantic's name of the error."""
+    """Pydantic's name for the error."""
     message: str
 
     @property
@@ -50,7 +50,7 @@ class Refusal(Exception):
         self.column: int | None = None
         self.problems = problems
         self.undefined: dict[str, int] = {}
-        """Names that a template reads and nothing defines, each with its line."""
+        """Undefined names that a template reads, each with the first line on which it does."""
 
 
 def crash(why: object) -> Refusal:
@@ -69,11 +69,11 @@ _MESSAGES = {
     "missing": "this key is missing",
     "extra": "this key does not exist",
 }
-"""Instruction to the user, by the first word of Pydantic's name of the error."""
+"""Instruction to the user, by the first word of Pydantic's name for the error."""
 
 
 def _message(kind: str, message: str) -> str:
-    """A model's error message in plain words."""
+    """Pydantic's message of an error in plain words."""
     if kind in ("string_pattern_mismatch", "string_too_short", "string_too_long"):
         return message
     message = message.removeprefix("Value error, ")
@@ -81,7 +81,7 @@ def _message(kind: str, message: str) -> str:
 
 
 def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
-    """A model's validation error as a refusal that lists every wrong value."""
+    """A Pydantic validation error as a refusal that lists every wrong value."""
     problems = tuple(
         Problem(".".join(str(step) for step in item["loc"]), item["type"], _message(item["type"], item["msg"]))
         for item in error.errors(include_url=False, include_input=False)

@@ -1,4 +1,4 @@
-"""Explanation of Jinja's errors in terms of the template, and the position in the template that an error is about."""
+"""Explanations of Jinja's errors in plain words, and the position in the template that an error is about."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _OFFSET = re.compile(r"unexpected char .* at (\d+)$")
 
 
 def meaning(error: Exception) -> str:
-    """One line that explains the error in terms of the template."""
+    """One line that explains an error of Jinja in terms of the template."""
     message = " ".join((getattr(error, "message", None) or str(error)).split())
     for pattern, text in _MEANINGS:
         if found := re.search(pattern, message):
@@ -82,6 +82,6 @@ def meaning(error: Exception) -> str:
 
 
 def offset(error: Exception) -> int | None:
-    """Offset from the template's start of a character that Jinja does not expect; None if the error has none."""
+    """Offset in the template of a character that Jinja does not expect; None if the error is not about a character."""
     found = _OFFSET.search(getattr(error, "message", None) or "")
     return int(found[1]) if found else None

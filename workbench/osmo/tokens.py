@@ -1,4 +1,4 @@
-"""Tokens of pod templates (USER_…, WF_…), and rendering of templates with them."""
+"""Tokens of pod templates (USER_…, WF_…), and the rendering of templates with them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from workbench.osmo.refusal import Refusal, crash
 
 _ARRAY = re.compile(r"ARRAY:\[(.*)\]")
 _DEFAULT_CACHE = 0.9
-"""Part of a task's storage that is cache by default."""
+"""Share of a task's storage that is cache by default."""
 
 
 def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> dict[str, Any]:
-    """Default variables of a platform, which override those of its pool."""
+    """Default variables of a platform, merged over those of its pool."""
     return merge_into(copy.deepcopy(dict(pool)), copy.deepcopy(dict(platform)))
 
 
 def resource_tokens(
     resources: Mapping[str, Any], variables: Mapping[str, Any], cache_size: str | None = None
 ) -> dict[str, Any]:
-    """Tokens for a task's resources (`schema.ResourceSpec`), with the variables as defaults.
+    """Tokens for a task's resources (`schema.ResourceSpec`). Variables are the defaults for missing resources.
 
-    Tokens derived from memory and storage (units, cache) use only the workflow's own values, never a variable. Raises
-    Refusal for an invalid cache size.
+    Tokens derived from memory and storage (in other units, or for the cache) use only the workflow's own values, never
+    a variable. Raises Refusal for an invalid cache size.
     """
     cpu, gpu = resources.get("cpu"), resources.get("gpu")
     storage, memory = resources.get("storage"), resources.get("memory")
@@ -74,7 +74,7 @@ def _cache(storage: str | None, size: str | None) -> str:
 
 
 def label_tokens(labels: Mapping[str, str]) -> dict[str, str]:
-    """WF_… tokens for OSMO's labels: osmo.workflow_id is WF_ID, osmo.group_name WF_GROUP_NAME.
+    """WF_… tokens for OSMO's labels: WF_ID for osmo.workflow_id, WF_GROUP_NAME for osmo.group_name.
 
     >>> label_tokens({"osmo.workflow_id": "train-1", "osmo.pool": "default", "team": "x"})
     {'WF_ID': 'train-1', 'WF_POOL': 'default'}
@@ -84,7 +84,7 @@ def label_tokens(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def substitute(template: Mapping[str, Any], tokens: Mapping[str, Any]) -> dict[str, Any]:
-    """The template with every text rendered; keys are left alone. A text `ARRAY:[a,b]` becomes a list.
+    """The template with every value rendered; keys are not rendered. A text `ARRAY:[a,b]` becomes a list.
 
     Raises Refusal for an undefined token, and for a list that holds numbers, booleans or null.
     """
@@ -118,8 +118,8 @@ def _text(text: str, tokens: Mapping[str, Any]) -> str | list[str]:
 def group_objects(
     templates: Sequence[Mapping[str, Any]], tokens: Mapping[str, Any], labels: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Objects from a group's templates: with tokens rendered, without a namespace, and with OSMO's labels overriding
-    their own.
+    """Objects from a group's templates, with tokens rendered and without a namespace. OSMO's labels override the
+    templates'.
     """
     objects: list[dict[str, Any]] = []
     for template in templates:

@@ -1,4 +1,4 @@
-"""OSMO's units for memory, storage, CPU and durations. They differ from Kubernetes' units: G means Gi."""
+"""OSMO's units for memory, storage, CPU and durations. They differ from those of Kubernetes: G means Gi."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from workbench.osmo.refusal import Refusal, crash
 
 AMOUNT = re.compile(r"(?P<size>\d+(?:\.\d+)?)(?P<unit>[a-zA-Z]*)")
-"""A number with an optional unit, nothing before, between or after."""
+"""A number with an optional unit directly after it, and nothing else."""
 
 POWERS: dict[str, int] = {
     **dict.fromkeys(("T", "Ti", "TiB"), 10),
@@ -18,10 +18,10 @@ POWERS: dict[str, int] = {
     "B": -30,
     "m": -40,
 }
-"""Units as powers of two of a Gi. P does not exist, and `m` is a size."""
+"""Units of amounts, as powers of two of 1 Gi. There is no P, and `m` is a unit of size."""
 
 TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")
-"""Units that USER_MEMORY_… and USER_STORAGE_… come in."""
+"""Units in which the tokens USER_MEMORY_… and USER_STORAGE_… exist."""
 
 _ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?\n?")
 _SPANS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds"}
@@ -52,7 +52,7 @@ def convert(text: str, target: str) -> float:
 
 
 def stored_amount(text: str, field: str) -> str:
-    """A workflow's amount as OSMO stores it: one without a unit is converted to Ki, written as a float.
+    """An amount of a workflow as OSMO stores it. One without a unit is converted to Ki, and written as a float.
 
     Raises Refusal for an invalid amount (a sign, a space, a percentage) or an unknown unit.
     """
@@ -67,7 +67,7 @@ def stored_amount(text: str, field: str) -> str:
 
 
 def duration(text: str) -> datetime.timedelta:
-    """A duration from one number and one unit (d, h, m, s, ms, us), or from ISO 8601 up to days.
+    """A duration from a text: one number and one unit (d, h, m, s, ms, us), or ISO 8601 with days as the largest unit.
 
     >>> duration("90m") == duration("PT1H30M")
     True
@@ -99,7 +99,7 @@ def _timedelta(text: object, **parts: float) -> datetime.timedelta:
 
 
 def span(value: object) -> datetime.timedelta:
-    """A duration from a file: seconds as a number, or text. Raises ValueError."""
+    """A duration from a value in a file: a number of seconds, or a text. Raises ValueError for any other value."""
     if isinstance(value, datetime.timedelta):
         return value
     if isinstance(value, bool):

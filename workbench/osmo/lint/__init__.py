@@ -1,9 +1,9 @@
-"""Check of workflow files and of the service's configuration before they are used.
+"""Check of workflow files and of OSMO's configuration before they are used.
 
->>> from settings import load
+>>> from physical_ai.settings import load
 >>> checked = check_text("workflow: {}", "empty.yaml", of_stack(load("dev-westus2").settings))
 >>> [finding.rule for finding in checked.findings]
-['schema', 'schema']
+['schema']
 """
 
 from __future__ import annotations

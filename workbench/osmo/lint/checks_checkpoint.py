@@ -1,4 +1,4 @@
-"""Checks of checkpoints on nodes that Azure may take away, and of storage account keys."""
+"""Checks for missing or colliding checkpoints of tasks on Spot nodes, and for storage account keys in a workflow."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from workbench.osmo.lint.view import TaskView, View
 from workbench.osmo.units import duration
 
 LONG = datetime.timedelta(hours=4)
-"""Running time above which a GPU task that is lost costs more than a checkpoint takes to write into the workflow."""
+"""Running time above which a GPU task should have a checkpoint: losing its work costs more than adding one."""
 RARE = datetime.timedelta(hours=1)
 _KEY = re.compile(r"AccountKey=|SharedAccessSignature=|[?&]sig=[\w%]", re.IGNORECASE)
-"""A key or a signature in a connection string or an address (Azure docs, storage-configure-connection-string)."""
+"""A key or signature in a connection string or URL (Azure docs, storage-configure-connection-string)."""
 ACCOUNT_KEYS = frozenset(
     {
         "AZURE_STORAGE_KEY",
@@ -26,7 +26,7 @@ ACCOUNT_KEYS = frozenset(
         "AZURE_STORAGE_SAS_TOKEN",
     }
 )
-"""Variables that Azure's command line, azcopy, fsspec and the SDKs read a key from."""
+"""Environment variables from which Azure's command line, azcopy, fsspec and the SDKs read a key."""
 
 
 def check(view: View) -> None:
@@ -47,7 +47,7 @@ def check(view: View) -> None:
 
 
 def _longest(view: View) -> datetime.timedelta | None:
-    """Longest possible running time of the workflow; None if the service's own limit cannot be read."""
+    """Longest possible running time of the workflow; None if the service's limit cannot be read."""
     if view.spec.timeout.exec_timeout is not None:
         return view.spec.timeout.exec_timeout
     try:
@@ -67,7 +67,7 @@ def _spot(view: View, task: TaskView, longest: datetime.timedelta | None) -> Non
 
 
 def _places(view: View) -> None:
-    """Checks for checkpoints that overwrite each other."""
+    """Reports tasks that copy their checkpoints to the same URL, where they overwrite each other."""
     first: dict[tuple[str, str], str] = {}
     for task in view.tasks:
         for index, each in enumerate(task.spec.checkpoint):

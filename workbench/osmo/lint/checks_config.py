@@ -1,4 +1,6 @@
-"""Checks of the service's configuration in values of OSMO's chart: errors that its loader reports or misses."""
+"""Checks of OSMO's configuration in values of its chart: errors that OSMO reports when it loads it, and errors that it
+does not notice.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _KEYS = {
 
 
 def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
-    """Runs all checks of this module; returns the configuration if it loads."""
+    """Runs all checks of this module. Returns the configuration, or None if OSMO could not load it."""
     config = config_of_values(document)
     _chart_platform(document, source)
     errors = load_errors(config)
@@ -57,7 +59,7 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
 
 
 def _problems(refusal: Refusal, prefix: str = "") -> list[tuple[Path, str]]:
-    """Path and message of each wrong value; the refusal's own message if it lists no values."""
+    """Path and message of each wrong value that a refusal lists; the refusal's own message if it lists no values."""
     found = [(item.steps, f"{prefix}{item.path}: {item.message}") for item in refusal.problems]
     return found or [((), refusal.message)]
 
@@ -75,7 +77,7 @@ def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
 
 
 def _durations(config: Configuration, source: Source) -> None:
-    """Checks durations, which the service keeps as text and parses for each workflow."""
+    """Reports invalid durations. OSMO keeps durations as text, and parses them for each workflow."""
     sections: list[tuple[Path, dict[str, Any]]] = [
         (("workflow",), config.workflow.model_dump()),
         (("service",), config.service.model_dump()),
@@ -120,7 +122,7 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
 
 
 def _written(here: Path, steps: Path) -> Path:
-    """The path in the file of the names from which a value was computed."""
+    """Path in the file of the setting that a computed value of the configuration is made from."""
     computed = {
         "parsed_resource_validations": "resource_validations",
         "parsed_pod_template": "override_pod_template",

@@ -1,4 +1,4 @@
-"""Checks of containers: GPU environment, Isaac's requirements, images, secrets, privileges."""
+"""Checks of containers: variables for GPUs, Isaac's requirements, images, secrets, privileges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.osmo.lint.view import TaskView, View, forces_capabilities
 from workbench.osmo.refusal import Refusal
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}")
-"""Digest as containerd accepts it (distribution/reference, digest.go); OSMO accepts any length."""
+"""Digest that containerd accepts (distribution/reference, digest.go). OSMO accepts one of any length."""
 _KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
 _NEEDED = ("compute", "utility")
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -26,7 +26,9 @@ _SECRET_VALUE = re.compile(
     r"|[?&]sig=[A-Za-z0-9%]{20,}"
 )
 _CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\s*\)")
-"""Call that closes the simulator without an exit code: the process ends with 0 after a failure, too, if it ends."""
+"""Call that closes the simulator without an exit code. The process may hang in it, or end with 0 even after
+a failure.
+"""
 
 
 def check(view: View) -> None:
@@ -75,9 +77,9 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
 
 
 def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None) -> tuple[str | None, Path]:
-    """Problem with the driver capabilities that a GPU task sets, and the path of the setting.
+    """Problem with the NVIDIA driver capabilities of a GPU task, or None, and the path of the setting.
 
-    A script can't set them: the container runtime reads them before the script starts.
+    A script cannot set them: the container runtime reads them before the script starts.
     """
     value = env.get(CAPABILITIES)
     if value is None:
@@ -99,7 +101,9 @@ def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None)
 
 
 def _ends_by_itself(product: Isaac | None) -> bool:
-    """True if the product's `close` ends the process in limited time: Isaac Sim 6 has its own watchdog for that."""
+    """True if the product's `close` ends the process in limited time. Isaac Sim 6 has a watchdog of its own
+    for that.
+    """
     return product is not None and product.sim is not None and product.sim >= (6, 0)
 
 
@@ -177,7 +181,7 @@ def _privileges(view: View, task: TaskView) -> None:
 
 
 def _allowing(task: TaskView, key: str) -> str:
-    """Advice on the setting that allows a privilege, and on the check that still refuses it."""
+    """Advice on the setting that allows a privilege, and on the check of Kubernetes that still refuses it."""
     if task.facts is not None and not task.facts.has_gpu:
         return "Remove it: no setting allows it on a platform without GPUs."
     pool = task.facts.pool if task.facts is not None else "<pool>"

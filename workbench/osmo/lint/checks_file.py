@@ -1,4 +1,4 @@
-"""Checks of the file and the workflow: tokens, names, order, ignored keys, timeouts."""
+"""Checks of the whole workflow file: tokens, names, order, ignored keys, timeouts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def _names(view: View) -> None:
 
 
 def _inputs(view: View) -> None:
-    """Checks inputs over the groups in OSMO's order: first those of the file, then one for each single task."""
+    """Reports inputs from tasks that do not run before, in the order in which OSMO reads groups: first those of the
+    file, then one for each task outside groups.
+    """
     grouped = [task for task in view.tasks if task.group]
     alone = [task for task in view.tasks if not task.group]
     home = {task.name: (task.group.name if task.group else f"{task.name}-group") for task in view.tasks}
@@ -101,7 +103,7 @@ def _ignored_keys(view: View, raw: Mapping[str, Any]) -> None:
 
 
 def _tokens(view: View, task: TaskView) -> None:
-    """Checks special tokens in all texts of the task."""
+    """Reports invalid special tokens, such as {{input:…}}, in all texts of the task."""
     inputs = {str(index) for index in range(len(task.spec.inputs))}
     for item in task.spec.inputs:
         if isinstance(item, TaskInputOutput):

@@ -1,4 +1,4 @@
-"""Checks of NCCL's variables in the environment, the arguments and the files of GPU tasks."""
+"""Checks of NCCL variables that GPU tasks set in their environment, arguments or files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RULES: Mapping[nccl.Problem, Rule] = {
     "interface": rules_nccl.NCCL_INTERFACE,
 }
 _ASSIGNED = re.compile(r"\b((?:NCCL|SHARP)_[A-Z0-9_]+)=[\"']?([^\s\"';\\&|]*)")
-"""Assignment in a shell's text; `-x NAME=value` of mpirun, too."""
+"""Assignment of an NCCL or SHARP variable in a shell command, also as `-x NAME=value` of mpirun."""
 _INTERFACE = "eth0"
 
 
@@ -30,7 +30,9 @@ def check(view: View) -> None:
 
 
 def _set_by(view: View, task: TaskView) -> Iterator[tuple[str, str, Path]]:
-    """Name, value and path of each variable that a task sets; a text that sets one several times counts once."""
+    """Name, value and path of each variable that a task sets. If one text sets a variable several times, the last value
+    counts.
+    """
     for name, value in view.environment(task).items():
         yield name, value, (*task.path, "environment", name)
     texts = [(("args", index), text) for index, text in enumerate(task.spec.args)]
@@ -54,9 +56,9 @@ def _variable(view: View, task: TaskView, name: str, value: str, path: Path) -> 
 
 
 def _is_selected(value: str) -> bool:
-    """True if a value of NCCL_SOCKET_IFNAME selects a Pod's interface.
+    """True if a value of NCCL_SOCKET_IFNAME selects a Pod's network interface.
 
-    The value is a list of prefixes, or with `=` of exact names.
+    The value is a list of prefixes of names, or, after `=`, of exact names.
     """
     if value.startswith("^"):
         return True

@@ -1,4 +1,4 @@
-"""Checks of the Pods that OSMO would create, after merging."""
+"""Checks of the Pods that OSMO would create, after pod templates are merged into them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workbench.osmo.pods.objects import GroupObjects
 from workbench.osmo.shapes import a_list, a_map
 
 LONGEST_STRING = 128 * 1024
-"""Bytes of one argument or variable (Linux, MAX_ARG_STRLEN)."""
+"""Largest size in bytes of one argument or environment variable (Linux, MAX_ARG_STRLEN)."""
 LARGEST_SECRET = 1024 * 1024
-"""Bytes of a Secret's data (Kubernetes)."""
+"""Largest size in bytes of a Secret's data (Kubernetes)."""
 _VARIABLE = re.compile(r"[ -<>-~]+")
 _SECRET_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _QUANTITY = re.compile(r"\d+(\.\d+)?([KMGTPE]i|[mkMGTPE])?|\d+(\.\d+)?[eE][+-]?\d+")
@@ -36,8 +36,8 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
 
 
 def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Fields of a Pod that Kubernetes would reject or interpret differently, each with the task's key that
-    causes it.
+    """Problems with fields of a Pod that Kubernetes would reject or would interpret differently than OSMO. Each has its
+    rule, and the key of the task that causes it.
     """
     spec = a_map(pod.get("spec"))
     yield from _files(task)
@@ -116,7 +116,9 @@ def _sizes(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule,
 
 
 def _files(task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Problems with the workflow's files: each becomes a Secret, with the file's name as key, and a mount."""
+    """Problems with the files of a task. OSMO makes a Secret of each file, with the file's name as key, and
+    mounts it.
+    """
     mounted: dict[str, str] = {}
     for index, file in enumerate(task.spec.files):
         step, path = ("files", index, "path"), posixpath.normpath(f"/{file.path.lstrip('/')}")

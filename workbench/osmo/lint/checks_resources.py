@@ -1,4 +1,4 @@
-"""Checks of tasks' requests: platform, GPUs, CPU, memory, storage, placement."""
+"""Checks of what tasks request: platform, GPUs, CPU, memory, storage, placement."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def check(view: View) -> None:
 
 
 def _gangs(view: View) -> None:
-    """Checks the GPUs that a group requests on each platform at the same time against the maximum of the platform's
-    pool.
-    """
+    """Reports groups that request more GPUs of a platform at the same time than its node pool can have."""
     for number, group in enumerate(view.spec.groups):
         asked: dict[str, int] = {}
         facts: dict[str, OsmoPlatformFacts] = {}
@@ -94,7 +92,7 @@ def _unknown_resource(view: View, task: TaskView) -> None:
 
 
 def _where(view: View, task: TaskView, key: str) -> Path:
-    """Path of a key of the task's resource; the task's path if the file has no such resource."""
+    """Path of a key in the resource that a task names; the task's path if the file does not define that resource."""
     explicit = task.spec.resource in view.spec.resources and "resources" in view.spec.model_fields_set
     return (*task.resource_path, key) if explicit else task.path
 
@@ -116,7 +114,7 @@ def _unknown_platform(view: View, task: TaskView) -> None:
 
 
 def _has(view: View, pool: str, platform: str) -> bool:
-    """True if another pool has the platform. A pool that can't be read counts as without it."""
+    """True if another pool has the platform; False also if that pool cannot be read."""
     try:
         return platform in view.context.config.pool(pool).platforms
     except Refusal:
@@ -225,7 +223,7 @@ def _topology(view: View) -> None:
 
 
 def _nested_subgroups(view: View) -> None:
-    """Checks for groups that OSMO submits and the scheduler refuses, because of nested subgroups."""
+    """Reports groups that OSMO submits and the scheduler KAI refuses, because they have nested subgroups."""
     groups: dict[str, dict[str, Sequence[TopologyRequirement]]] = {}
     for task in (each for each in view.tasks if each.group and each.resource):
         own = task.resource.topology if task.resource else ()

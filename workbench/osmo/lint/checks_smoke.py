@@ -1,4 +1,4 @@
-"""Check of templates and validations with a small task on each platform, evaluated as in a submission."""
+"""Check of pod templates and resource validations: a small task is submitted to each platform, without a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.osmo.workflow.submission import Submission
 
 
 def check(pool: Pool, config: Configuration, here: Path, source: Source) -> None:
-    """Reports why no task can run on a platform of the pool.
+    """Reports the reasons why no task can run on a platform of the pool.
 
     A validation that a larger task would meet is not reported.
     """

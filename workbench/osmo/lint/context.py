@@ -1,4 +1,4 @@
-"""Context of a check: the configuration of a stack, or one given as chart values."""
+"""Context of a check: the OSMO configuration of a stack, or one from chart values."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ CURRENT, NEXT = "6.3", "6.4"
 
 @dataclass(frozen=True)
 class Context:
-    """Context of a check: a configuration, the workflow's pool, and facts about the platforms' nodes."""
+    """Context of a check: a configuration, the pool of the workflow, and facts about the platforms' nodes."""
 
     name: str
     """Name of the stack, or of the file with the configuration."""
     config: Configuration
     pool: str = DEFAULT_POOL
     facts: Mapping[str, OsmoPlatformFacts] = field(default_factory=dict[str, OsmoPlatformFacts])
-    """Facts by platform; empty where the configuration is not the stack's own."""
+    """Facts about the nodes of each platform; empty for a configuration from chart values."""
     cut_vgpu: frozenset[str] = frozenset()
-    """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
+    """Platforms whose GPUs are vGPUs that Azure's host has partitioned by MIG."""
     nccl: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Kind of the nodes for NCCL (`infiniband`, …), by platform with GPUs."""
+    """Kind of network that NCCL uses on a platform's nodes (`infiniband`, …), by platform with GPUs."""
     variables: Variables = field(default_factory=Variables)
     osmo_version: str = CURRENT
-    """Release that the file is checked for."""
+    """OSMO release for which the file is checked."""
     root: Path | None = None
-    """The folder that has to contain the files of workflows; None: the Git repository that a workflow is in."""
+    """Folder that must contain the files of workflows; None for the Git repository that a workflow is in."""
 
 
 def of_stack(
@@ -48,11 +48,12 @@ def of_stack(
     variables: Variables | None = None,
     served: Sequence[Settings] = (),
 ) -> Context:
-    """The context for a stack's settings.
+    """The context of a check against a stack's settings.
 
     Args:
-        pool: The OSMO pool; the default one if omitted.
-        served: Other stacks that use the stack's control plane, whose pools have those stacks' nodes.
+        pool: Name of the OSMO pool; None for the default pool.
+        variables: Variables that the workflow is rendered with.
+        served: Other stacks that use this stack's OSMO service. Their pools have nodes of their own clusters.
     """
     config = loaded_config(settings, served)
     backend = a_map(a_map(config["pools"]).get(pool or DEFAULT_POOL)).get("backend")
@@ -81,8 +82,8 @@ def _is_cut(settings: Settings, facts: OsmoPlatformFacts) -> bool:
 
 
 def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The service's configuration in values of the chart `service`, under the names of its configuration file, without
-    secrets.
+    """OSMO's configuration from values of the chart `service`, with the key names of OSMO's configuration file, and
+    without secrets.
     """
     configs = a_map(a_map(document.get("services")).get("configs"))
     names = {
@@ -99,13 +100,13 @@ def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
 def of_chart_values(
     document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
 ) -> Context:
-    """The context for values of the chart `service`. Raises Refusal if the service would not load them."""
+    """The context of a check against values of the chart `service`. Raises Refusal if OSMO would not load them."""
     config = with_storage(config_of_values(document))
     return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
 
 
 def with_storage(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with storage for Pods added; chart values only name the Secret for it."""
+    """The configuration with a storage address for workflow data, which chart values leave to a Secret."""
     workflow = config.setdefault("workflow", {})
     data = a_map(workflow).setdefault("workflow_data", {})
     a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
@@ -113,8 +114,8 @@ def with_storage(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_keys(section: Any) -> Any:
-    """The `dataset` section, with `…` as a placeholder for bucket keys from Secrets: OSMO writes the keys
-    into every Pod.
+    """The `dataset` section with `…` in place of bucket keys that are in Secrets. OSMO writes the keys into
+    every Pod.
     """
     buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
     if not isinstance(buckets, dict):
@@ -130,7 +131,9 @@ def _with_key(bucket: Any) -> Any:
 
 
 def _without_secrets(value: Any) -> Any:
-    """The value without references to Secrets, which the service resolves when it loads. Null removes a key."""
+    """The value without references to Secrets, and without keys that are null. OSMO resolves the references when it
+    loads the values.
+    """
     if not isinstance(value, dict):
         return value
     kept = {key: _without_secrets(item) for key, item in a_map(value).items() if not _is_reference(item)}

@@ -27,7 +27,7 @@ Each rule has a file that violates it and one that does not, `fail.yaml` and `pa
 
 
 def document() -> str:
-    """The content of the page."""
+    """The Markdown of docs/reference/osmo-lint.md."""
     parts = [_HEAD]
     for topic, module in TOPICS.items():
         own = [value for value in vars(module).values() if isinstance(value, Rule)]
@@ -48,7 +48,7 @@ def _section(rule: Rule) -> str:
 
 
 def _code(fix: str) -> str:
-    """The fix as Markdown: in code style if it is YAML or shell, unchanged if it is a sentence."""
+    """A rule's fix as Markdown: as code if it is YAML or shell, and unchanged if it is a sentence."""
     return fix if fix.endswith(".") else f"`{fix}`"
 
 

@@ -1,4 +1,4 @@
-"""Variables that a task's entry script exports before it starts the program."""
+"""Environment variables that a task's scripts export before they start the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EXPORTS = ("export", "declare", "typeset")
 
 
 def exported(task: TaskView, name: str) -> str | None:
-    """The value that a task's entry script gives to a variable; None if it sets none, or one that is not known."""
+    """The value that a task's scripts export for a variable; None if they export none, or if the value is not known."""
     for text in _scripts(task):
         try:
             commands = shell.commands(text)
@@ -28,7 +28,9 @@ def exported(task: TaskView, name: str) -> str | None:
 
 
 def _scripts(task: TaskView) -> Iterator[str]:
-    """The shell scripts that a task starts with: arguments, and files that the command or an argument names."""
+    """Texts of the shell scripts that a task starts: arguments that look like one, and files that its command line
+    names.
+    """
     words = [*task.spec.command, *task.spec.args]
     yield from (word for word in words if any(sign in word for sign in " \n;"))
     for file in task.spec.files:

@@ -1,4 +1,4 @@
-"""Rules on workflow files, and findings at a line and column."""
+"""Types of the rules on workflow files, and of findings at a line and column."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from physical_ai.findings import Finding, Severity
 
 Path = tuple[str | int, ...]
-"""A place in the workflow section: keys and indexes, `("workflow", "tasks", 0, "image")`."""
+"""Path of a value in the file: keys and indexes, such as `("workflow", "tasks", 0, "image")`."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, as its documentation describes it.
+    """A rule on workflow files, as the reference page describes it.
 
-    Its severity is an error if OSMO refuses the file or runs it differently than it looks, and a warning if the file
-    may cost more than it should.
+    Its severity is error if OSMO refuses the file or runs it otherwise than it looks, and warning if the file may cost
+    more than it should.
     """
 
     id: str
@@ -26,16 +26,18 @@ class Rule:
     fix: str
     source: str
     can_be_allowed: bool = True
-    """True where a comment suppresses it: not where the file was not checked to its end."""
+    """True if a comment in the file can suppress the rule. False for rules that report that a file was not checked to
+    its end.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowFinding(Finding):
-    """A finding of a rule in a file. `where`: path in the workflow section."""
+    """A finding about a file. `where`: path of the value, with dots."""
 
     file: str
     line: int
-    """Line number from 1, in the file as it is written, before rendering."""
+    """Line number from 1 in the file before rendering."""
     column: int
     """Column number from 1."""
     title: str

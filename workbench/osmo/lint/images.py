@@ -1,4 +1,4 @@
-"""Recognition of images with Isaac Sim or Isaac Lab by their names, and of their Isaac Sim version."""
+"""Recognition of images that contain Isaac Sim or Isaac Lab, and of their Isaac Sim version, by name and tag."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from workbench.osmo.names import Image
 
 FIRST_ON_CUT_VGPU = (6, 0)
-"""First Isaac Sim for vGPUs partitioned by MIG (Azure VM docs, nc-rtxpro6000-bse-v6 FAQ; isaac-sim/IsaacSim#794)."""
+"""First version of Isaac Sim that runs on vGPUs partitioned by MIG (Azure VM docs, nc-rtxpro6000-bse-v6 FAQ;
+isaac-sim/IsaacSim#794).
+"""
 
 _LAB_TO_SIM = {1: (4, 0), 2: (5, 0), 3: (6, 1)}
-"""The newest Isaac Sim of each major version of Isaac Lab; 2.x has 4.5 to 5.1, 3.x has 6.1 and 6.2
-(Isaac Sim 6.2 docs, compatibility; Isaac Lab release notes)."""
+"""Isaac Sim version that the checks assume for each major version of Isaac Lab. In fact 2.x has 4.5 to 5.1, and 3.x has
+6.1 or 6.2 (Isaac Sim 6.2 docs, compatibility; Isaac Lab release notes).
+"""
 
 _NAME = re.compile(r"isaac-?(sim|lab)(-[a-z0-9.]+)*")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
@@ -25,11 +28,11 @@ class Isaac:
     product: str
     version: str
     sim: tuple[int, int] | None
-    """Version of Isaac Sim; None where the tag does not show it."""
+    """Version of Isaac Sim; None if the image's tag does not tell."""
 
     @property
     def runs_on_cut_vgpu(self) -> bool | None:
-        """True if it renders on a MIG-backed vGPU; None if its version is not known."""
+        """True if this version renders on a vGPU partitioned by MIG; None if the version is not known."""
         return None if self.sim is None else self.sim >= FIRST_ON_CUT_VGPU
 
 

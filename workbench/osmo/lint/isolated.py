@@ -1,4 +1,6 @@
-"""Check of files of unknown origin in a process with limits: such a file may take hours, or end the process."""
+"""Check of files of unknown origin in a separate process with limits, since such a file may take hours, or end the
+process.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from workbench.osmo.lint.finding import WorkflowFinding
 from workbench.osmo.lint.run import Checked, check_text, unchecked
 
 LIMIT = process.Limit(seconds=1.0, memory=512 * 1024 * 1024, patience=60)
-"""Limit for one file. The largest samples need a fiftieth of the time."""
+"""Limits for one file. The largest samples need a fiftieth of the time."""
 STOPPED = f"the check of this file needs more than {LIMIT.seconds:g} s, or {LIMIT.memory >> 20} MiB of memory"
 
 
 def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool = False) -> list[Checked]:
-    """Checks files, each given with the folder that must contain it.
+    """Checks files. `paths` has each file with the folder that must contain it.
 
     Args:
-        complete: True to include the submission and its objects. They are made again in this process, since the first
-            time kept within the limits: the limited process returns only findings.
+        complete: True to include the submission and its objects in the results. The limited process returns only
+            findings, so these are made again in this process, which is safe after the first time has kept the limits.
     """
     found: dict[Path, Checked] = {}
     texts: dict[Path, str] = {}
@@ -45,7 +47,7 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
 
 
 def failure(work: Callable[[], object]) -> str | None:
-    """Reason why work on a file of unknown origin fails, as a message; None if it succeeds within the limits."""
+    """Runs work on a file of unknown origin within the limits. Returns the reason why it fails, or None."""
     try:
         return process.run(partial(_message, work), LIMIT)
     except process.Stopped:

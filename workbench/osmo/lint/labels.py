@@ -1,4 +1,4 @@
-"""Labels of a workflow by the rules of OSMO 6.4 (NVIDIA/OSMO main, src/lib/utils/workflow_labels.py).
+"""Check of a workflow's labels by the rules of OSMO 6.4 (NVIDIA/OSMO main, src/lib/utils/workflow_labels.py).
 
 Pure functions.
 """
@@ -15,7 +15,7 @@ _PREFIX = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-
 
 
 def refused_labels(given: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """The labels that the service refuses: the path below `labels`, the problem, and what to write instead."""
+    """Labels that OSMO refuses, each with its path below `labels`, the problem, and what to write instead."""
     if not isinstance(given, dict):
         yield (), "'labels' is no map of texts", "Write labels as names with texts, such as labels: {team: vision}."
         return

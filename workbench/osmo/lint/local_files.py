@@ -1,4 +1,4 @@
-"""Files that a workflow names by `localpath`, which OSMO's command line reads and sends."""
+"""Reader of the files that a workflow names by `localpath`, which OSMO's command line reads and sends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.osmo.lint.source import Source
 
 
 def content(local: str, source: Source, here: Path, folder: FilePath | None, root: FilePath | None) -> str:
-    """The content of a file; empty, with a finding, if it can't be read.
+    """The content of a file that a workflow names. If the file cannot be read it is empty, and a finding is added.
 
     Args:
         here: Path in the workflow at which the file is named.

@@ -1,4 +1,4 @@
-"""Search for the workflow's field that a refusal of OSMO is about."""
+"""Search for the workflow's field that a refusal of OSMO is about, by the text of its message."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _WORDS = {
     "queue_timeout": ("timeout", "queue_timeout"),
     "tasks": ("tasks",),
 }
-"""Words in a message, each with the field below the task or the workflow that it is about."""
+"""Field, below the task or the workflow, that a message is about, by a word in the message."""
 
 
 def refused_at(message: str, view: View) -> Path:
-    """The field that a refusal's message names by name or value; else the task, resource or group; else the workflow.
+    """Path of the field whose name or value a refusal's message quotes; else of the task, resource or group; else of
+    the workflow.
 
     A value is first searched for in the task, resource or group with which the message begins, then in the whole
     workflow.
@@ -40,7 +41,7 @@ def refused_at(message: str, view: View) -> Path:
 
 
 def _owner(message: str, view: View) -> Path:
-    """Path of the subject of a message: a task, a group with its tasks, or a resource."""
+    """Path of the task, group or resource whose name a message begins with; else the path of the workflow."""
     name = message.removeprefix("OSMO would crash here: ").partition(":")[0]
     name = name.removeprefix("Assertion failed for task ").partition(" requests ")[0]
     for task in view.tasks:

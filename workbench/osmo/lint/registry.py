@@ -1,4 +1,4 @@
-"""The registry of rules, and sources that several rules share."""
+"""Registry of the rules, and sources that several rules name."""
 
 from __future__ import annotations
 

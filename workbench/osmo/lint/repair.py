@@ -1,4 +1,6 @@
-"""Findings of the schema. Invalid values are replaced by placeholders, so that the rest can be checked, too."""
+"""Findings about values that OSMO's schema refuses. The values are replaced by placeholders, so that the rest of the
+file can be checked.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from workbench.osmo.workflow.spec_data import CheckpointSpec, File
 
 _ROUNDS = 4
 _FEWEST_BYTES = 1 << 20
-"""An amount without a unit that is smaller was meant in another unit."""
+"""Smallest amount without a unit that is taken as bytes. A smaller one was probably meant in another unit."""
 _FORMS = (
     "TaskInputOutput",
     "DatasetInputOutput",
@@ -34,7 +36,7 @@ _FORMS = (
     "str",
     "dict[str,str]",
 )
-"""Steps in a model's path that name the forms of a value that it tried."""
+"""Names that Pydantic inserts into the path of an error for the alternative types of a value."""
 _FORMS_TEXT = (
     "one of {task: NAME}, {url: s3://…} and {dataset: {name: BUCKET/NAME}}, for outputs also {update_dataset: …}"
 )
@@ -47,9 +49,9 @@ _OTHER_NAMES = {
     "volumes": "volumeMounts",
     "resources": "resource",
 }
-"""Names of the same keys in other systems."""
+"""OSMO's key for a name that other systems use for it."""
 _OF_NEXT: tuple[Path, ...] = (("workflow", "labels"),)
-"""Keys that the next release adds (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py)."""
+"""Paths of keys that OSMO's next release adds (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py)."""
 _SAMPLES: dict[str, Any] = {
     "name": "unnamed",
     "image": "image:1",
@@ -61,16 +63,14 @@ _SAMPLES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Repaired:
-    """A valid workflow, and the paths of its placeholders."""
+    """A workflow that is valid because invalid values were replaced, and the paths of the placeholders."""
 
     spec: schema.WorkflowSpec
     placeholders: frozenset[Path]
 
 
 def repaired(document: Mapping[str, Any], source: Source) -> Repaired | None:
-    """The workflow after replacing invalid values, with the findings added to `source`; None if it can't
-    be repaired.
-    """
+    """The workflow with invalid values replaced; None if that is not possible. Adds the findings to `source`."""
     data = copy.deepcopy(dict(document))
     placeholders: set[Path] = set()
     _amounts(data, source, placeholders)
@@ -100,7 +100,7 @@ _SHARE = (
 
 
 def _path(problem: Problem) -> Path:
-    """The path in the document for a path in the model, which also has steps for alternative forms of a value."""
+    """Path in the document for the path of an error. Pydantic's path also names the alternative types of a value."""
     return tuple(takewhile(lambda step: step not in _FORMS, problem.steps))
 
 
@@ -140,7 +140,7 @@ def _shown(path: Path) -> str:
 
 
 def _known(path: Path) -> list[str]:
-    """Valid keys for the last step of the path."""
+    """Keys that are valid in place of the path's last key."""
     model: type[BaseModel] | None = None
     match path[1:-1]:
         case ():
@@ -184,7 +184,7 @@ def _replace(data: dict[str, Any], path: Path, kind: str) -> None:
 
 
 def _number(path: Path) -> str:
-    """The indexes in a path as text, which makes a placeholder's name unique."""
+    """The indexes in a path as text, which make a placeholder's name unique."""
     return "-".join(str(step) for step in path if isinstance(step, int))
 
 
@@ -209,7 +209,7 @@ def _stand_in(path: Path) -> Any:
 
 
 def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
-    """Checks memory and storage amounts, whose errors OSMO's model reports without a path."""
+    """Reports invalid amounts of memory and storage. OSMO's schema reports them without a path."""
     for name, resource in a_map(a_map(data.get("workflow")).get("resources")).items():
         for key in ("memory", "storage"):
             value = a_map(resource).get(key)
@@ -228,7 +228,7 @@ def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> N
 
 
 def _group_names(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
-    """Checks the names of groups, on which OSMO's model crashes before it reports other errors."""
+    """Reports invalid names of groups. OSMO's schema crashes on them before it reports other errors."""
 
     for index, group in enumerate(a_list(a_map(data.get("workflow")).get("groups"))):
         name = a_map(group).get("name")

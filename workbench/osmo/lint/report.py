@@ -1,4 +1,4 @@
-"""Output of findings as text, as JSON, and as annotations of GitHub Actions."""
+"""Output of findings as text, as JSON data, and as annotations in GitHub Actions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def text(finding: WorkflowFinding) -> str:
 
 
 def summary(checked: Sequence[Checked], name: str) -> str:
-    """Text with the number of files and findings."""
+    """Text with the number of files and of findings."""
     files = f"{len(checked)} {'file' if len(checked) == 1 else 'files'} checked against {name}"
     findings = [finding for one in checked for finding in one.findings]
     return f"{files}: {counted(findings, (Severity.ERROR, Severity.WARNING))}"
 
 
 def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequence[str] | None) -> dict[str, Any]:
-    """The results as data with stable keys, including objects of these `kinds`; of all kinds if None."""
+    """The results as JSON data with stable keys. `kinds`: kinds of Kubernetes objects to include; None for all."""
     files: list[dict[str, Any]] = []
     for one in checked:
         item: dict[str, Any] = {"file": one.file, "kind": one.kind, "findings": [f.document() for f in one.findings]}
@@ -37,7 +37,7 @@ def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequenc
 
 
 def as_json(value: Any) -> Any:
-    """The value in JSON's types: keys of templates can be numbers and dates; values can be dates, bytes and sets."""
+    """A value in JSON's types. Keys of templates can be numbers and dates, and values can be dates, bytes and sets."""
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple | set):
@@ -48,7 +48,7 @@ def as_json(value: Any) -> Any:
 
 
 def github(finding: WorkflowFinding) -> str:
-    """A workflow command that makes GitHub show the finding at its line."""
+    """A workflow command of GitHub Actions that shows the finding at its line of the file."""
     title = _property(f"{finding.rule}: {finding.title}")
     place = f"file={_property(finding.file)},line={finding.line},col={finding.column},title={title}"
     return f"::{finding.severity} {place}::{_data(f'{finding.problem}. {finding.reason} {finding.fix}')}"

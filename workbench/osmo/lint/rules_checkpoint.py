@@ -1,4 +1,4 @@
-"""Rules on work that is lost with its node, and on access to storage."""
+"""Rules on checkpoints of work that may be lost with its node, and on keys for storage."""
 
 from __future__ import annotations
 

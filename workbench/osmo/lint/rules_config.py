@@ -1,4 +1,4 @@
-"""Rules on the service's configuration in values of OSMO's chart."""
+"""Rules on OSMO's configuration in values of its chart."""
 
 from __future__ import annotations
 

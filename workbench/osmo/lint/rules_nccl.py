@@ -1,4 +1,4 @@
-"""Rules on NCCL's variables; the catalogue has the facts about each variable."""
+"""Rules on NCCL variables. The catalogue has the facts about each variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules on tasks: resources, GPUs, images, secrets, privileges, and their Pods."""
+"""Rules on tasks: resources, GPUs, images, secrets, privileges, and the Pods of the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of a file: its kind, its findings, and the objects that OSMO would create."""
+"""Check of one file with all rules: its kind, its findings, and the objects that OSMO would create."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from workbench.osmo.workflow.submission import Submission, accepted, limit_of
 
 _START = (1, 1)
 MOST_FINDINGS = 200
-"""Largest number of findings of one file. Nobody reads more, but they may take minutes to print."""
+"""Largest number of findings about one file. Nobody reads more, and they may take minutes to print."""
 
 
 @dataclass
 class Checked:
-    """Result of checking a file."""
+    """Result of checking one file."""
 
     file: str
     kind: str
-    """`workflow` or `values`."""
+    """Kind of the file: `workflow` or `values`."""
     findings: list[WorkflowFinding]
     objects: list[GroupObjects] = field(default_factory=list[GroupObjects])
-    """The objects that OSMO would create, if the file is valid."""
+    """Objects that OSMO would create for a valid workflow; else empty."""
     submission: Submission | None = None
-    """The workflow that OSMO would accept, if the file is valid."""
+    """The workflow as OSMO accepts it; None if it is not valid."""
 
 
 def check_text(text: str, file: str, context: Context, folder: FilePath | None = None) -> Checked:
@@ -78,7 +78,7 @@ def unchecked(file: str, problem: str) -> Checked:
 
 
 def _sorted(source: Source) -> list[WorkflowFinding]:
-    """The findings in the order of the file; if there are too many, warnings are left out first."""
+    """The findings in the order of the file. If there are too many, warnings are left out first."""
     found = source.findings
     if len(found) > MOST_FINDINGS:
         left_out = len(found) - MOST_FINDINGS
@@ -151,7 +151,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
 
 
 def _missing_workflow(text: str) -> str | None:
-    """Advice for a file without a `workflow` section that differs from the rule's own; None to use the rule's."""
+    """Advice for a file without a `workflow` section; None if the general advice of the rule applies."""
     if rendering.has_workflow(text):
         return None
     return "Write `workflow:` at the start of a line, and the keys of the workflow below it, indented."
@@ -184,7 +184,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
 
 
 def _undefined(source: Source, names: Mapping[str, int], start: int) -> None:
-    """Adds a finding for every name that the template reads and nothing defines; OSMO stops at the first."""
+    """Adds a finding for every undefined name that the template reads. OSMO itself stops at the first one."""
     every = " ".join(f"--set {name}=VALUE" for name in names)
     for number, (name, line) in enumerate(names.items()):
         fix = f"--set {name}=VALUE, or {name} under default-values; {{% raw %}} … {{% endraw %}} around what is text."
@@ -221,7 +221,7 @@ def _version(source: Source) -> None:
 def _with_contents(
     document: Mapping[str, Any], source: Source, folder: FilePath | None, root: FilePath | None
 ) -> dict[str, Any]:
-    """The document with the content of its `localpath` files, as OSMO's command line sends it."""
+    """The document with the contents of the files that it names by `localpath`, as OSMO's command line sends it."""
     workflow = dict(a_map(document.get("workflow")))
     holders: list[tuple[tuple[str | int, ...], list[Any]]] = [(("workflow", "tasks"), a_list(workflow.get("tasks")))]
     for index, group in enumerate(a_list(workflow.get("groups"))):
@@ -238,7 +238,9 @@ def _with_contents(
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:
-    """Objects that OSMO would accept and create. Adds a finding for a refusal that no rule has found."""
+    """Result of a submission: the objects that OSMO would create. Adds a finding for a refusal that no rule
+    has found.
+    """
     errors = [item for item in view.source.findings if item.is_error]
     try:
         given = view.context.variables

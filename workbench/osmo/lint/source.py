@@ -1,4 +1,4 @@
-"""Mapping from a path of the rendered workflow to line and column of the file."""
+"""Mapping from a path in the rendered workflow to a line and column of the file, and the findings about the file."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from workbench.osmo.lint.finding import Path, Rule, WorkflowFinding
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
 
 _SHORTEST_PART = 3
-"""Characters of a text that is searched for within values."""
+"""Smallest number of characters with which a text is searched for within values."""
 LONGEST_MESSAGE = 1000
-"""Characters of a finding's message, path or fix."""
+"""Largest number of characters of a finding's message, path or fix."""
 
 
 @dataclass
 class Source:
-    """A file, its rendered workflow section, and its findings."""
+    """A workflow file with its rendered workflow section and its findings."""
 
     file: str
     text: str
     rendered: str = ""
     lines: tuple[int, ...] = ()
-    """Line of the file, from 0, for each rendered line."""
+    """Line number in the file, from 0, of each rendered line."""
     findings: list[WorkflowFinding] = field(default_factory=list[WorkflowFinding])
     _root: yaml.Node | None = None
 
@@ -39,7 +39,7 @@ class Source:
         self._reported: set[tuple[str, int, int, str, str | None]] = set()
 
     def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
-        """Sets the rendered section, whose paths are then mapped to the file."""
+        """Sets the rendered section. Paths in it can then be mapped to lines of the file."""
         self.rendered, self.lines = rendered, lines
         self._shown = rendered.split("\n")
         try:
@@ -57,10 +57,9 @@ class Source:
     ) -> None:
         """Adds a finding at a path of the workflow, or at a line and column of the file, both counted from 1.
 
-        `severity` replaces that of the rule.
+        `severity` is used instead of the rule's severity.
 
-        A comment on the line, or on a line above it, suppresses rules:
-        `# physai-lint: allow image-digest`.
+        A comment on the line, or on a line just above it, suppresses rules: `# physai-lint: allow image-digest`.
         """
         line, column = self.position(place)
         message, where = shortened(message), ".".join(map(str, place)) if isinstance(place[0], str) else ""
@@ -86,7 +85,7 @@ class Source:
         )
 
     def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:
-        """Line and column of a place in the file, from 1."""
+        """Line and column in the file, from 1, of a path or of a line and column."""
         if len(place) == 2 and isinstance(place[0], int):
             return int(place[0]), int(place[1])
         node = self._find(tuple(place))
@@ -95,7 +94,7 @@ class Source:
         return self.in_file(node.start_mark.line, node.start_mark.column)
 
     def in_file(self, line: int, column: int) -> tuple[int, int]:
-        """A position in the rendered section, from 0, as a position in the file, from 1.
+        """Line and column in the file, from 1, of a position in the rendered section, from 0.
 
         If rendering has changed the line before the column, the result is the line's first character.
         """
@@ -107,7 +106,7 @@ class Source:
         return number + 1, column + 1
 
     def duplicates(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Duplicate keys of maps, each with the position of the later one."""
+        """Duplicate keys of maps, each with the position of the second occurrence."""
         todo: list[yaml.Node] = [self._root] if self._root is not None else []
         while todo:
             node = todo.pop()
@@ -123,7 +122,9 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """The key or item at a path; if the path does not exist, that of its longest existing part."""
+        """YAML node of the key or item at a path; if the path does not exist, that of the longest part of
+        it that does.
+        """
         here, found = self._root, self._root
         for step in path:
             next_ = _below(here, step)
@@ -133,7 +134,7 @@ class Source:
         return found
 
     def has(self, path: Path) -> bool:
-        """True where the rendered section has a field at a path."""
+        """True if the rendered section has a field at the path."""
         here: yaml.Node | None = self._root
         for step in path:
             found = _below(here, step)
@@ -141,7 +142,9 @@ class Source:
         return here is not None
 
     def field_of(self, base: Path, text: str) -> Path | None:
-        """The field below a path that has this name or value; else one whose value contains the text."""
+        """Path of the field below `base` that has a text as its name or value; else of one whose value contains the
+        text.
+        """
         here: yaml.Node | None = self._root
         for step in base:
             found = _below(here, step)
@@ -155,7 +158,7 @@ class Source:
         return containing
 
     def _allowed(self, line: int) -> set[str]:
-        """Rules that comments suppress at a line: comments on the line, and comment lines just above it."""
+        """Ids of rules that comments suppress for a line: comments on the line, and comment lines just above it."""
         texts = [self._written[line - 1]] if 0 < line <= len(self._written) else []
         above = line - 2
         while above >= 0 and self._written[above].lstrip().startswith("#"):
@@ -166,7 +169,9 @@ class Source:
 
 
 def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
-    """Paths below a node, each with its key, and each with a plain value once more with that value."""
+    """Paths of all fields below a node: each with its key, and each field with a plain value a second time with its
+    value.
+    """
     todo: list[tuple[Path, yaml.Node]] = [(base, root)] if root is not None else []
     seen: set[int] = set()
     while todo:
@@ -186,12 +191,14 @@ def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
 
 
 def shortened(text: str) -> str:
-    """A message cut to a maximum length, since it may quote a value of any length from the file."""
+    """A text cut to the maximum length of a message. It may quote a value of any length from the file."""
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
 
 
 def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Key and value in a map; for a list, the item as both; None if there is no such step."""
+    """Nodes of the key and the value at a step in a map. In a list, both are the item. None if there is no
+    such step.
+    """
     if isinstance(node, yaml.MappingNode):
         # The last of duplicate keys is used.
         for key, value in reversed(node.value):

@@ -1,4 +1,4 @@
-"""A workflow in the form that the checks read: every task with its path in the file, its resources and its platform."""
+"""A workflow in the form that the checks read: each task with its path in the file, its resource and its platform."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WORKFLOW: Path = ("workflow",)
 
 @dataclass(frozen=True)
 class TaskView:
-    """One task with its resource and platform."""
+    """One task with its path in the file, its resource and its platform."""
 
     spec: TaskSpec
     path: Path
     group: TaskGroupSpec | None
     """Group of the task; None for a task outside groups."""
     resource: ResourceSpec | None
-    """Resource of the task; None where it does not exist."""
+    """Resource that the task names; None if the workflow does not define it."""
     resource_path: Path
     platform_name: str
     platform: Platform | None
@@ -54,12 +54,12 @@ class TaskView:
 
     @property
     def is_on_gpu_platform(self) -> bool:
-        """True if the platform's template requests GPUs."""
+        """True if the pod template of the task's platform requests GPUs."""
         return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
 
 
 def requests_gpus(template: Mapping[str, Any]) -> bool:
-    """True if a container of a merged pod template requests a resource of NVIDIA's."""
+    """True if a container of a merged pod template requests a resource of NVIDIA."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         resources = a_map(container.get("resources"))
         for kind in ("requests", "limits"):
@@ -69,7 +69,7 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
 
 
 def forces_capabilities(template: Mapping[str, Any]) -> bool:
-    """True if a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
+    """True if a merged pod template sets a task's NVIDIA driver capabilities to `all`, whatever the workflow says."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         if container.get("name") == CONTROL_CONTAINER:
             continue
@@ -81,14 +81,14 @@ def forces_capabilities(template: Mapping[str, Any]) -> bool:
 
 @dataclass
 class View:
-    """A workflow that is valid by the schema, and its context."""
+    """A workflow that the schema accepts, and the context of its check."""
 
     source: Source
     context: Context
     pool: Pool
     spec: WorkflowSpec
     placeholders: frozenset[Path] = frozenset()
-    """Paths of values that replace invalid ones: findings about them are suppressed."""
+    """Paths of values that replace invalid ones. Findings about them are suppressed."""
 
     def add(
         self, rule: Rule, path: Path, message: str, fix: str | None = None, severity: Severity | None = None
@@ -122,7 +122,9 @@ class View:
         )
 
     def environment(self, task: TaskView) -> dict[str, str]:
-        """The variables of a task as they are submitted: those of the file, overridden by those of the command line."""
+        """Environment variables that a task is submitted with: those of the file, overridden by those of the command
+        line.
+        """
         given = (text.partition("=") for text in self.context.variables.environment)
         return {**task.spec.environment, **{name: value for name, _, value in given}}
 

@@ -1,1 +1,1 @@
-"""The objects that OSMO creates in the cluster for a workflow."""
+"""Kubernetes objects that OSMO creates for a workflow."""

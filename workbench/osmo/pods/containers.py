@@ -1,4 +1,4 @@
-"""The three containers of OSMO's Pods: the user's container, the data container, and the init container."""
+"""The three containers of a Pod that OSMO creates: the user's container, the data container, and the init container."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def _config_variable(group_uuid: str) -> dict[str, Any]:
 
 
 def host_mount(index: int, mount: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Volume and mount for a folder of the node, given as `/source` or `/source:/target`."""
+    """Volume and volume mount for a folder of the node, given as `/source` or `/source:/target`."""
     source, _, target = mount.partition(":")
     name = f"host-mount-{index}"
     return {"name": name, "hostPath": {"path": source}}, {"mountPath": target or source, "name": name}
 
 
 def user_args(task: TaskSpec, config: WorkflowConfig) -> list[str]:
-    """Arguments of OSMO's wrapper around the user's command."""
+    """Arguments of OSMO's program that runs the user's command in the container."""
     args: list[str] = []
     for item in task.checkpoint:
         path = item.path if item.path.startswith("/") else f"/{item.path}"
@@ -108,7 +108,7 @@ def user_container(
 
 
 def data_args(task: TaskSpec, workflow_id: str, storage: str, *, feeds_others: bool) -> list[str]:
-    """Arguments of the data container for downloads before the task and uploads after it."""
+    """Arguments of the data container about its downloads before the task, and its uploads after it."""
     args: list[str] = []
     for index, item in enumerate(task.inputs):
         if isinstance(item, TaskInputOutput):
@@ -141,7 +141,7 @@ def data_args(task: TaskSpec, workflow_id: str, storage: str, *, feeds_others: b
 
 
 def service_args(base_url: str) -> list[str]:
-    """Arguments of the data container for its connection to the service."""
+    """Arguments of the data container about its connection to OSMO's service."""
     url = urlsplit(base_url)
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 80)
@@ -192,7 +192,7 @@ def control_container(
 
 
 def init_container(config: WorkflowConfig, login: FileMount, user_config: FileMount) -> dict[str, Any]:
-    """The init container, which copies OSMO's programs and logins for the other containers."""
+    """The init container, which copies OSMO's programs and login files for the other containers."""
     rsync = ["--enable_rsync"] if config.plugins_config.rsync.enabled else []
     small = {"ephemeral-storage": "1Gi"}
     return {

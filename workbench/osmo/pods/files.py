@@ -1,4 +1,4 @@
-"""Files that OSMO adds to containers: each is a Secret of its own, named by its content, and a mount."""
+"""Files that OSMO adds to containers. Each is a Secret of its own, named by the file's content, and a mount."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.osmo.workflow.spec_data import File
 
 @dataclass(frozen=True)
 class FileMount:
-    """A file at `path` of a container, with its content in base64."""
+    """A file at `path` in a container, with its content in base64."""
 
     group_uuid: str
     path: str
     content: str
     key: str = ""
-    """The source of the Secret's name where its content changes between attempts."""
+    """Text that the Secret's name is derived from, for a file whose content changes between attempts; else empty."""
 
     @property
     def digest(self) -> str:
@@ -66,7 +66,7 @@ def secret(
     data: dict[str, str] | None = None,
     texts: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A Secret as OSMO writes it, with `data` and `stringData`; either may be empty."""
+    """A Secret as OSMO writes it. It always has `data` and `stringData`, which may be empty."""
     return {
         "apiVersion": "v1",
         "data": data or {},

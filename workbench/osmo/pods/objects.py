@@ -1,4 +1,4 @@
-"""All objects that OSMO creates in the cluster for a workflow, group by group, in OSMO's order."""
+"""All Kubernetes objects that OSMO creates for a workflow, group by group, in OSMO's order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUBGROUP_LABEL = "kai.scheduler/subgroup-name"
 
 @dataclass(frozen=True)
 class GroupObjects:
-    """Objects of one group, in the order of their creation."""
+    """Kubernetes objects of one group, in the order of their creation."""
 
     group: str
     objects: list[dict[str, Any]]
@@ -41,14 +41,14 @@ class GroupObjects:
         return self.of(("Pod",))
 
     def of(self, kinds: Sequence[str] | None) -> list[dict[str, Any]]:
-        """Objects of these kinds; all objects if None."""
+        """Objects of the given kinds; all objects if `kinds` is None."""
         return [item for item in self.objects if kinds is None or item.get("kind") in kinds]
 
 
 def generated_run(submission: Submission, user: str = "user", number: int = 1) -> Run:
-    """A run whose identities are derived from names, so that the same file always gives the same objects.
+    """A run whose ids are derived from names, so that the same file always gives the same objects.
 
-    `number` distinguishes runs of one workflow, as the service counts them.
+    `number` distinguishes the runs of one workflow, as OSMO counts them.
     """
     spec = submission.spec
     first = spec.name if number == 1 else f"{spec.name}-{number}"
@@ -62,7 +62,7 @@ def generated_run(submission: Submission, user: str = "user", number: int = 1) -
 
 
 def make_all(submission: Submission, config: Configuration, run: Run) -> list[GroupObjects]:
-    """Objects of all groups. Raises Refusal."""
+    """Objects of all groups of a workflow. Raises Refusal if OSMO would not create them."""
     try:
         return [GroupObjects(group.name, _group(group, submission, config, run)) for group in submission.groups]
     except UNEXPECTED_SHAPE as error:
@@ -124,16 +124,17 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
 
 
 def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A map in the order in which PostgreSQL stores a jsonb value: by length of the keys, then by their bytes.
+    """A map in the order of a jsonb value in PostgreSQL, where OSMO stores it: by length of the keys, then by their
+    bytes.
 
-    So a Pod's variables come in another order than in the file, which matters for `$(OTHER)`.
+    A Pod's environment variables so have another order than in the file, which matters for `$(OTHER)`.
     """
     return dict(sorted(pairs, key=lambda pair: (len(pair[0].encode()), pair[0].encode())))
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
-    """Adds files for credentials that are mapped to a folder; returns the credentials that are mapped to variables, for
-    one Secret.
+    """Adds files for credentials that tasks map to a folder. Returns the values of credentials that tasks map to
+    environment variables, for one Secret.
     """
     secrets: dict[str, str] = {}
     for task in tasks:
@@ -180,7 +181,7 @@ def _registry_secret(name: str, labels: Mapping[str, str], auths: Mapping[str, A
 
 
 def queue_name(namespace: str, pool: str) -> str:
-    """Name of KAI's queue for a pool."""
+    """Name of the queue of the scheduler KAI for a pool."""
     return f"osmo-pool-{namespace}-{pool}"
 
 
@@ -194,7 +195,7 @@ def _scheduled(
     config: Configuration,
     run: Run,
 ) -> list[dict[str, Any]]:
-    """The PodGroup, and the Pods with KAI's labels and annotations, which override those of pod templates."""
+    """The PodGroup, and the Pods with KAI's labels and annotations, which override those from pod templates."""
     queue = queue_name(config.namespace, submission.pool.name)
     scheduler = config.scheduler(submission.pool.backend)
     placed = constraints(tasks, submission.pool.topology_keys, f"{queue}-topology")
@@ -222,7 +223,7 @@ def _scheduled(
 
 
 def _service(uuid: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """The Service through which tasks of a group find each other."""
+    """The headless Service through which tasks of a group reach each other by name."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

@@ -29,7 +29,7 @@ OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a workflow: the identities that OSMO generates, and the user's data."""
+    """One run of a workflow: ids that OSMO generates, and the user's data."""
 
     workflow_id: str
     workflow_uuid: str
@@ -39,34 +39,34 @@ class Run:
     token: str = "JWT"  # noqa: S105 - a placeholder
     refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """The user's generic credentials: keys and values by name."""
+    """Generic credentials of the user: by name of the credential, its keys and values."""
     registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """The user's registry credentials: `username` and `auth` by host."""
+    """Registry credentials of the user: by host, `username` and `auth`."""
     priority: str = NORMAL
 
 
 @dataclass(frozen=True)
 class Group:
-    """Values of a task's group that are needed for the task's Pod."""
+    """Facts about a task's group that the task's Pod depends on."""
 
     name: str
     uuid: str
     size: int
     has_barrier: bool
     feeds_others: bool
-    """True where another group has an input from it."""
+    """True if another group has an input from this group."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A Pod, and the files that have to exist before it."""
+    """A Pod, and the files that must exist before it is created."""
 
     pod: dict[str, Any]
     files: list[FileMount]
 
 
 def make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
-    """The task's Pod, without the scheduler's labels and annotations. Raises Refusal."""
+    """The task's Pod, without the scheduler's labels and annotations. Raises Refusal if OSMO would not create it."""
     try:
         return _make(task, group, run, config, pool)
     except UNEXPECTED_SHAPE as error:
@@ -160,8 +160,10 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
 
 
 def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
-    """The task's host mounts with their positions, without those that the template already mounts; a mount of the
-    template does not allow the task to mount it.
+    """Folders of the node that the task mounts, with their positions, without those that the platform's template
+    mounts.
+
+    Raises Refusal for a folder that the platform does not allow. The template's own mounts allow nothing.
     """
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
@@ -172,13 +174,13 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Owners of a Pod's registry logins: the user, and OSMO if its own images need a login."""
+    """Owners of the registry logins that a Pod gets: the user, and OSMO if OSMO's own images need a login."""
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]
 
 
 def _own_files(task: TaskSpec, group: Group, run: Run, config: Configuration) -> dict[str, FileMount]:
-    """OSMO's own files in the Pod, by name."""
+    """Files that OSMO itself adds to the Pod, by name."""
     storage, uuid = config.workflow.workflow_data.credential, run.uuids[task.name]
     assert storage is not None
     access = _access(storage)
@@ -215,7 +217,7 @@ def _access(storage: DefaultDataCredential) -> dict[str, str]:
 
 
 def _buckets(config: DatasetConfig) -> dict[str, Any]:
-    """The keys of all buckets with a default credential.
+    """Keys of all storage buckets that have a default credential.
 
     OSMO writes them into a Secret for every task, whether the task uses datasets or not (NVIDIA/OSMO 6.3.1
     src/utils/connectors/postgres.py, get_all_data_creds).

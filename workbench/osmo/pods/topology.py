@@ -1,4 +1,4 @@
-"""Topology constraints of a PodGroup, for tasks of a group that have to run near each other."""
+"""Topology constraints of a PodGroup, for tasks of a group that must run near each other."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workbench.osmo.service.pools import TopologyKey
 from workbench.osmo.workflow.schema import TaskSpec, TopologyRequirement
 
 Requirements = Mapping[str, Sequence[TopologyRequirement]]
-"""Requirements by name of the task."""
+"""Topology requirements by the name of the task."""
 
 
 @dataclass
 class _Branch:
-    """A set of tasks that share a topology domain, such as one rack or one zone."""
+    """Tasks that share a topology domain, such as a rack or a zone, and the narrower domains within it."""
 
     name: str = ""
     label: str = ""
@@ -38,10 +38,10 @@ class Constraints:
     """The topology constraints of a PodGroup."""
 
     top: dict[str, str] | None = None
-    """Constraint of all its pods."""
+    """Constraint for all Pods of the group; None if there is none."""
     subgroups: tuple[dict[str, Any], ...] = ()
     members: dict[str, str] = field(default_factory=dict[str, str])
-    """Subgroup of each task that is in one."""
+    """Name of the subgroup of each task that is in one, by task."""
 
     @property
     def parents(self) -> list[str]:
@@ -55,10 +55,12 @@ class Constraints:
 
 
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints for a group's tasks; `keys` are the pool's topology keys, from the widest to the narrowest.
+    """Constraints for a group's tasks. Requirements that all tasks share apply to the whole group; where tasks differ,
+    each branch is a subgroup.
 
-    `topology` is the name of the cluster's Topology object. Constraints that all tasks share apply to the whole group;
-    where they differ, each branch is a subgroup.
+    Args:
+        keys: The pool's topology keys, from the widest domain to the narrowest.
+        topology: Name of the cluster's Topology object.
     """
     if not any(task.resources.topology for task in tasks):
         return Constraints()
@@ -66,7 +68,7 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints for tasks, given the requirements of each task."""
+    """Constraints for tasks, from the requirements of each task."""
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]
@@ -101,9 +103,9 @@ def _is_required(wanted: TopologyRequirement) -> bool:
 def _add(
     branch: _Branch, parent: str | None, topology: str, subgroups: list[dict[str, Any]], members: dict[str, str]
 ) -> None:
-    """Adds the branch as a subgroup, followed by the branches below it.
+    """Appends the branch as a subgroup, and then the branches below it.
 
-    At the top, levels with a single branch are skipped.
+    A branch at the top with only one branch below it is skipped.
     """
     if not branch.below or len(branch.below) > 1 or parent is not None:
         subgroup: dict[str, Any] = {"name": branch.name}

@@ -1,4 +1,6 @@
-"""The workflow for a script: one task on each node, which runs the script with the variables that the script reads."""
+"""Conversion of a script to a workflow with one task for each node. Each task runs the script, with the Slurm variables
+that the script reads.
+"""
 
 from __future__ import annotations
 
@@ -18,31 +20,31 @@ from workbench.osmo.sbatch.variables import MASTER, used, values_of
 from workbench.osmo.sbatch.whole_node import with_whole_nodes
 
 LARGEST = 1024 * 1024
-"""Characters. Kubernetes keeps a file of a task in a Secret."""
+"""Largest number of characters of a script: Kubernetes keeps a task's file in a Secret."""
 FILE = "/srv/job.sh"
 CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
 _KILLED = 137
-"""Exit code of a container that SIGKILL has ended, as on a node that is taken away."""
+"""Exit code of a container that was ended by SIGKILL, for example because its node was taken away."""
 _SIGNS = ("{{", "{%", "{#")
 _RAW = ("{% raw %}", "{% endraw %}")
 
 
 @dataclass(frozen=True)
 class Converted:
-    """Result of converting a script: the workflow, None if it cannot be converted, and the findings."""
+    """Result of converting a script: the workflow and the findings."""
 
     workflow: Mapping[str, Any] | None
-    """The document; None where something can't be converted."""
+    """The workflow as data; None if something cannot be converted."""
     findings: Sequence[Finding]
 
 
 def convert(
     text: str, file: str, known: Sequence[Platform], *, platform: str | None = None, image: str | None = None
 ) -> Converted:
-    """The workflow for a script, or findings on everything that prevents the conversion.
+    """The workflow for a script, or findings about everything that prevents the conversion.
 
     Args:
-        file: Name of the script in findings, and of a job without a name.
+        file: Name of the script in findings, and the source of the name of a job without one.
         known: Platforms that a job can run on.
         platform: Platform to use instead of the script's partition.
         image: Image to use instead of one that the script names.
@@ -71,7 +73,7 @@ def convert(
 
 
 def _check_texts(job: Job, report: Report) -> None:
-    """Reports values of the script's header that OSMO would take for template expressions."""
+    """Reports values in the script's header that OSMO would take for template expressions."""
     texts = {"partition": [job.partition], "container-image": [job.image or ""], "export": [*job.environment.values()]}
     for name, values_ in texts.items():
         if any(sign in value for value in values_ for sign in _SIGNS):

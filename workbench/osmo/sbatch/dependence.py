@@ -1,9 +1,9 @@
-"""Search for parts of a script whose value depends on the node that evaluates them.
+"""Search for parts of a script whose values differ between the nodes that run it.
 
-`sbatch` runs a script only on its first node; here the task of each node runs it. So what the script computes from its
-node, from chance or from the time has one value there, and a different one on each node here: a rendezvous at
-`$(hostname)` would make each node wait for itself. Inside a step's own command nothing changes, since `srun` runs it on
-each node.
+`sbatch` runs a script only on the job's first node; in the workflow, the task of each node runs it. A value that the
+script computes from its node, from chance or from the time is the same for all nodes of a Slurm job, and different for
+each task: a rendezvous at `$(hostname)` would make each node wait for itself. The command of a step is not affected,
+since `srun` runs it on each node, too.
 """
 
 from __future__ import annotations
@@ -32,38 +32,38 @@ _SAME = frozenset(
         *("uniq", "wc", "which", "yq"),
     }
 )
-"""Programs whose answer is the same in containers of one image on nodes of one kind."""
+"""Programs whose output is the same in containers of one image on nodes of one kind."""
 _NODES_FILE = re.compile(r"^/(?:etc/host|proc/|sys/|dev/(?!null|stdout|stderr|tcp|udp))|^/tmp/|^/var/")
 _MACHINE = re.compile(r"-[imoprsv]+")
-"""Options of uname that name the machine's kind and the kernel."""
+"""Options of uname that print the kind of the machine and the kernel, which all nodes share."""
 _PLAIN = (*SAYING, "date", "hostname", "hostnamectl", "mkdir", "uname", "uptime", "whoami", "wait", "sleep", "exit")
-"""Commands whose output or effect on each node has no part in the step's work."""
+"""Commands that may run on each node, because neither their output nor their effect is used by a step."""
 _TALKS = ("date", "hostname", "hostnamectl", "ifconfig", "ip", "uname", "whoami")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _RANK = re.compile(
     r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)\b|^(?:NODE_?|MACHINE_|GROUP_)?RANK=|^NODE_?ID=", re.IGNORECASE
 )
-"""An option, or a variable, that is the number of a node, which the node's task has."""
+"""Option or variable that must be the number of the node. Each task correctly has its own number."""
 _RANK_OPTION = re.compile(r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Use:
-    """A place where a node-dependent value has an effect."""
+    """A use of a value that differs between nodes."""
 
     offset: int
     what: str
-    """The word as it is written."""
+    """The word of the script that has the value."""
     why: str
-    """Property of the node that the value depends on."""
+    """Reason why the value differs, such as the node's name."""
 
 
 def uses(code: Code, set_outside: Iterable[str]) -> Iterator[Use]:
-    """Places where a node-dependent value reaches a program, a condition or a file.
+    """Uses of values that differ between nodes: in the words of a program, in a condition, or in a file.
 
     Args:
-        set_outside: Variables that programs get from the task's environment, whoever sets them.
+        set_outside: Environment variables of the task, which every program of the script can read.
     """
     tainted = _tainted(code)
     exported = {MASTER, "MASTER_PORT", *set_outside, *_exported(code)}
@@ -103,7 +103,7 @@ def _of_assignments(command: Command, tainted: dict[str, str], exported: set[str
 
 
 def _is_rank(word: Word, before: Word | None, why: str) -> bool:
-    """True for a word that is correctly a node's rank, computed from the node's number."""
+    """True for a word that passes a node's rank, computed from the number of the node."""
     if why != _OWN["SLURM_NODEID"]:
         return False
     return bool(_RANK.match(word.raw)) or (before is not None and bool(_RANK_OPTION.match(before.raw)))
@@ -137,8 +137,8 @@ def _has_flag(command: Command, flag: str) -> bool:
 
 
 def _tainted(code: Code) -> dict[str, str]:
-    """Variables whose value depends on the node, each with the node's property that it depends on; all assignments
-    count.
+    """Variables whose values differ between nodes, each with the reason. A variable counts if any of its assignments
+    differs.
     """
     found: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
@@ -160,7 +160,9 @@ def _tainted(code: Code) -> dict[str, str]:
 
 
 def _flows(code: Code) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Each variable, with the expansions in one of its values."""
+    """Variables of the script, each with the expansions in one of its values. A variable occurs once for each
+    assignment.
+    """
     inputs = tuple(each for command in code.commands for each in _inputs(command))
     for command in code.commands:
         for assignment in command.assignments:
@@ -180,7 +182,7 @@ def _replaced_in(words: Sequence[Word]) -> tuple[Expansion, ...]:
 
 
 def _inputs(command: Command) -> Iterator[Expansion]:
-    """Expansions in the input of a command."""
+    """Expansions that a command reads from its standard input."""
     for redirection in command.redirections:
         if redirection.operator.startswith("<"):
             yield from (*redirection.word.expansions, *redirection.expansions)
@@ -189,7 +191,9 @@ def _inputs(command: Command) -> Iterator[Expansion]:
 
 
 def _assigned_within(command: Command) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Variables that `${NAME:=value}`, `((NAME = value))` and `let` set, with the expansions in their values."""
+    """Variables that a command sets by `${NAME:=value}`, `((NAME = value))` or `let`, each with the expansions in the
+    value.
+    """
     for expansion in command.expansions():
         for each in expansion.every():
             if each.kind == "variable" and each.operator.startswith((":=", "=")):
@@ -206,7 +210,7 @@ def _first(expansions: Iterable[Expansion], tainted: dict[str, str]) -> tuple[Ex
 
 
 def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
-    """The property of the node that an expansion depends on; None if it is the same on every node."""
+    """Reason why the value of an expansion differs between nodes; None if it is the same on every node."""
     for each in expansion.every():
         if each.kind == "variable" and each.operator.startswith("!") and "[" not in each.operator:
             return f"the variable that ${each.text} names"
@@ -219,7 +223,7 @@ def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
 
 
 def _of_command(command: Command) -> str | None:
-    """The property of the node that a command's output depends on; None if there is none."""
+    """Reason why a command's output differs between nodes; None if it is the same on every node."""
     if command.kind != "simple" or not (command.words or command.redirections):
         return None
     if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):

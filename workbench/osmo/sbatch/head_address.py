@@ -1,5 +1,5 @@
-"""Replacement of the usual line for the first node's address, `NAME=$(scontrol show hostnames … | head -n 1)`: a task
-already has this address in a variable.
+"""Replacement of the usual line that asks Slurm for the first node's address, `NAME=$(scontrol show hostnames … | head
+-n 1)`: a task already has the address in an environment variable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ _FIRST = (["head", "-n", "1"], ["head", "-n1"], ["head", "-1"], ["sed", "-n", "1
 
 
 def with_address(body: Sequence[tuple[int, str]], report: Report) -> Code:
-    """The commands of a script, with each such line replaced by the task's variable. Raises `Unreadable`."""
+    """The commands of a script that reads the first node's address from the task's variable, and not from Slurm.
+
+    Raises `Unreadable` if the script is not complete.
+    """
     code = code_of(body)
     pieces: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""Reader of a script's header: its `#SBATCH` lines, which it finds and splits as `sbatch` does."""
+"""Reader of a script's header: the `#SBATCH` lines, which are found and split as `sbatch` does it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Directive:
-    """One option of the header."""
+    """One `sbatch` option in the header."""
 
     option: Option
     value: str
@@ -29,16 +29,18 @@ class Directive:
 
 @dataclass(frozen=True)
 class Script:
-    """A script: the options of its header, and its other lines with their numbers."""
+    """A script: the options of its header, and its other lines with their line numbers."""
 
     directives: tuple[Directive, ...]
     body: tuple[tuple[int, str], ...]
     shell_options: tuple[str, ...] = ()
-    """Options that the first line gives to the shell: `-e`."""
+    """Options that the script's first line gives to the shell, such as `-e`."""
 
 
 def read(text: str, report: Report) -> Script:
-    """The parts of a script. `sbatch` reads options up to the first command and ignores later ones."""
+    """The header and the other lines of a script. `sbatch` reads options up to the first command, and ignores later
+    ones.
+    """
     lines = text.split("\n")
     shell_options = _shell_options(lines[0], report)
     directives: list[Directive] = []
@@ -64,7 +66,9 @@ def read(text: str, report: Report) -> Script:
 
 
 def _shell_options(first: str, report: Report) -> tuple[str, ...]:
-    """Options that the script's first line gives to the shell."""
+    """Options that the script's first line gives to the shell. Reports a line that names no shell, or
+    another program.
+    """
     if not first.startswith("#!"):
         report.refuse(
             SCRIPT, 1, "the first line names no shell, without which sbatch refuses the script", "#!/bin/bash"

@@ -1,4 +1,4 @@
-"""Search for computations with the job's number, which fail because a workflow's id is text."""
+"""Search for calculations with the job's number, which fail in a task, because the id of a workflow is a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEEPS = (":-", "-", ":=", "=", ":?", "?")
 
 
 def computed(code: Code) -> Iterator[tuple[int, str]]:
-    """Places where the script computes with the job's number or cuts it: offset and text."""
+    """Places where the script calculates with the job's number, or takes a part of it: the offset and the text."""
     names = _names(code)
     for command in code.commands:
         for expansion in command.expansions():
@@ -32,7 +32,9 @@ def computed(code: Code) -> Iterator[tuple[int, str]]:
 
 
 def _names(code: Code) -> frozenset[str]:
-    """The variables that hold exactly the job's number, not those whose text only includes it, such as a path."""
+    """Variables whose value is exactly the job's number. A value that only contains the number, such as a path, does
+    not count.
+    """
     copies: dict[str, set[str]] = {}
     for name, assignments in code.assigned.items():
         for word in (each for assignment in assignments for each in assignment.words):

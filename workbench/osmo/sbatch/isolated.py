@@ -1,4 +1,4 @@
-"""Conversion of a script of unknown origin, in a process with the same limits as the check of a workflow."""
+"""Conversion of a script of unknown origin, in a separate process with the same limits as the check of a workflow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALLER = "Put what is large into the image, and call it from the script."
 
 @dataclass(frozen=True)
 class Result:
-    """Result of a conversion: the workflow, also as text; both are None if something can't be converted."""
+    """Result of a conversion: the workflow as data and as YAML text. Both are None if something cannot be converted."""
 
     workflow: Mapping[str, Any] | None
     written: str | None
@@ -29,7 +29,7 @@ class Result:
 
 
 def convert_script(text: str, file: str, known: Sequence[Platform], platform: str | None, image: str | None) -> Result:
-    """Result of the conversion within the limits; reaching a limit is a refusal."""
+    """The result of converting a script within the limits. If a limit is reached, the result is a refusal."""
     try:
         answer = process.run(partial(_answer, text, file, known, platform, image), LIMIT)
     except process.Stopped:

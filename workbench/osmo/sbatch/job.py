@@ -1,4 +1,4 @@
-"""The job that a script's header describes, with the resources of each node."""
+"""The job that a script's header describes, with the resources of each of its nodes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from workbench.osmo.sbatch.report import OPTION, VALUE, Report, Wrong
 
 _Value = TypeVar("_Value")
 MOST_NODES, MOST_PROCESSES = 1000, 1024
-"""Largest number of a job's nodes, and of a node's processes. Each node becomes a task."""
+"""Largest number of nodes of a job, and of processes on a node. Each node becomes a task."""
 _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job that can be converted."""
+    """A Slurm job in the values that the conversion uses. Amounts are for one node."""
 
     name: str
     nodes: int = 1
     processes: int = 1
     """Number of processes that srun starts on each node."""
     cpus: int | None = None
-    """CPUs of a node, as all amounts are; None for the platform's default."""
+    """CPUs of a node; None for the platform's default."""
     cpus_per_process: int | None = None
     gpus: int = 0
     gpu_type: str = ""
@@ -42,24 +42,25 @@ class Job:
     image: str | None = None
     requeue: bool = False
     gpus_per_process: int = 0
-    """GPUs that Slurm shows to each process; 0 where each sees those of the node."""
+    """GPUs that each process sees; 0 if each sees all GPUs of its node."""
     is_exclusive: bool = False
-    """True where no other job gets a part of its nodes."""
+    """True if the job's nodes are not shared with other jobs."""
     has_all_memory: bool = False
-    """True where it asks for the memory of its nodes, however much that is."""
+    """True if the job asks for all memory of its nodes, without an amount."""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The line of each option."""
+    """Line number of each option in the script, by the option's long name."""
 
     def line(self, *names: str) -> int:
-        """Line of the first of these options in the script; 1 if none is given."""
+        """Line number of the first of these options that the script has; 1 if it has none."""
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 
 def job_of(directives: tuple[Directive, ...], default_name: str, report: Report, *, has_platform: bool = False) -> Job:
-    """The job in a script's header. What can't be converted is reported, and the job has the values that could be read.
+    """The job in a script's header. Values that cannot be converted are reported, and the job has the others.
 
     Args:
-        has_platform: True if the user names the platform, so that the header's node requirements no longer matter.
+        default_name: Name of the job if the header has none.
+        has_platform: True if the user names the platform, so that the header's node requirements do not matter.
     """
     given: dict[str, Directive] = {}
     for each in directives:
@@ -75,7 +76,7 @@ def job_of(directives: tuple[Directive, ...], default_name: str, report: Report,
 
 
 def _why(option: Option) -> str:
-    """Reason why an option may be left out."""
+    """Reason why an option can be left out."""
     if option.outcome == "no effect":
         return option.advice
     return "The platform is named on the command line." if option.of_platform else "This value changes nothing here."
@@ -145,7 +146,7 @@ class _Reader:
         return name
 
     def _layout(self) -> tuple[int, int]:
-        """Number of nodes, and of processes on each node."""
+        """Number of nodes, and number of processes on each node."""
         nodes, total, each = (self._count(name) for name in ("nodes", "ntasks", "ntasks-per-node"))
         for name, number, most in (
             ("nodes", nodes, MOST_NODES),
@@ -160,7 +161,7 @@ class _Reader:
         return self._of_total(total, nodes, each)
 
     def _of_total(self, total: int, nodes: int | None, each: int | None) -> tuple[int, int]:
-        """Number of nodes, and of processes on each node, from the total number of processes."""
+        """Number of nodes, and number of processes on each node, from the total number of processes."""
         if nodes is None and each is not None and total % each == 0:
             return total // each, each
         if nodes is None:
@@ -174,7 +175,7 @@ class _Reader:
         return nodes, total // nodes
 
     def _gpus(self, nodes: int, processes: int) -> tuple[str, int]:
-        """Type and number of the GPUs on each node."""
+        """Type of the GPUs, and their number on each node."""
         found: dict[str, tuple[str, int]] = {}
         for name in _GPU_OPTIONS:
             kind, number = self._of(
@@ -195,7 +196,7 @@ class _Reader:
         return next(iter(found.values()), ("", 0))
 
     def _cpus(self, processes: int, gpus: int) -> tuple[int | None, int | None]:
-        """Number of CPUs of a process, None if the header does not say, and of a node."""
+        """Number of CPUs for each process, and for each node. Each is None if the header does not give it."""
         each, of_gpu = self._count("cpus-per-task"), self._count("cpus-per-gpu")
         if each is not None and of_gpu is not None:
             self._refuse("cpus-per-gpu", "--cpus-per-task and --cpus-per-gpu exclude each other", "Write one of them.")
@@ -206,7 +207,7 @@ class _Reader:
         return None, of_gpu * gpus if of_gpu is not None else None
 
     def _memory(self, cpus: int | None, gpus: int) -> int | None:
-        """Memory of each node in MiB; None if the header does not say."""
+        """Memory of each node in MiB; None if the header does not give it."""
         parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
         given = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
         if len(given) > 1:

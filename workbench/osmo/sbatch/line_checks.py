@@ -1,4 +1,4 @@
-"""Checks for single commands that use something that a task does not have."""
+"""Checks of a script's single commands for things that a task does not have, such as Slurm's programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COUNTS = ("-n", "-np", "--np", "-N", "--n", "-c", "--map-by", "-ppn", "-host", 
 
 
 def check_templates(body: Sequence[tuple[int, str]], report: Report) -> None:
-    """Reports lines that OSMO would take for template expressions, including comments."""
+    """Reports lines, comments included, that OSMO would take for template expressions."""
     for number, line in body:
         if "{{" in line or "{%" in line:
             report.refuse(
@@ -39,7 +39,7 @@ def check_templates(body: Sequence[tuple[int, str]], report: Report) -> None:
 
 
 def check(code: Code, job: Job, report: Report) -> None:
-    """Reports for each command what it uses that a task does not have."""
+    """Reports everything that a command uses and that a task does not have."""
     for found in code.every:
         _check_programs(found, job, report)
     for command in code.commands:
@@ -55,7 +55,7 @@ def check(code: Code, job: Job, report: Report) -> None:
 
 
 def _programs(command: Command) -> list[str]:
-    """The programs that a command runs: its own, and for a command that runs another one, that one."""
+    """Names of the programs that a command may run: its own, and, for a command such as `timeout`, all of its words."""
     names = [command.name]
     if command.name in WRAPPERS or command.name == "srun":
         if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):
@@ -92,7 +92,7 @@ def _check_programs(found: Found, job: Job, report: Report) -> None:
 
 
 def _check_variables(command: Command, code: Code, report: Report) -> None:
-    """Reports Slurm variables that a command reads, also in texts that the shell of a step would expand."""
+    """Reports Slurm variables that a command reads, also within texts that the shell of a step would expand."""
     line = code.line(command.start)
     set_here = {assignment.name for assignment in command.assignments}
     texts = [word.raw for word in command.words]
@@ -109,7 +109,7 @@ _WITH_DEFAULT = re.compile(r"\$\{(?:SLURM|SBATCH)_[A-Z0-9_]*(?:ARRAY|HET)[A-Z0-9
 
 
 def _read(text: str) -> list[str]:
-    """Variable names in a text.
+    """Names of the variables that a text reads.
 
     An array variable with a default is left out, since a job without an array uses the default, too.
     """
@@ -117,7 +117,7 @@ def _read(text: str) -> list[str]:
 
 
 def _note_files(code: Code, report: Report) -> None:
-    """Notes files that a task does not have: those of a shared file system, and those beside the script."""
+    """Reports paths of files that a task does not have: on a shared file system, or beside the script."""
     noted: set[str] = set()
     for command in code.commands:
         line = code.line(command.start)

@@ -1,7 +1,8 @@
-"""The options of `sbatch`: which are converted, which have no effect, and what to write instead of the others.
+"""Table of the options of `sbatch`: those that are converted, those without effect, and what to write instead of
+others.
 
 Names and forms: `src/common/slurm_opt.c` of SchedMD/slurm (2026-08-20, and 25.11) and `man sbatch`; `container-*` are
-those of NVIDIA's Pyxis (README of NVIDIA/pyxis).
+options of NVIDIA's Pyxis (README of NVIDIA/pyxis).
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ Outcome = Literal["carried", "no effect", "refused"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `sbatch`, and how it is converted."""
+    """An option of `sbatch`, and the outcome of its conversion."""
 
     name: str
     outcome: Outcome
     advice: str = ""
-    """Replacement of the option, or the reason why none is needed; a sentence."""
+    """Sentence that says what to write instead of the option, or why nothing is needed."""
     short: str = ""
     form: Form = "value"
     harmless: tuple[str, ...] = ()
-    """Values with which a refused option changes nothing; by their first part where a `:` follows."""
+    """Values with which a refused option changes nothing. Only the part of a value before a `:` is compared."""
     of_platform: bool = False
-    """True for an option that says which nodes are wanted, which is settled where the user names a platform."""
+    """True for an option that chooses nodes. It has no effect if the user names a platform."""
 
     def outcome_of(self, value: str, *, has_platform: bool = False) -> Outcome:
-        """Outcome of the option with this value."""
+        """Outcome of converting the option with this value."""
         settled = value.lower().partition(":")[0] in self.harmless or (self.of_platform and has_platform)
         return "no effect" if self.outcome == "refused" and settled else self.outcome
 
@@ -218,9 +219,9 @@ _REFUSED = (
 BY_NAME = {option.name: option for option in (*_CARRIED, *_WITHOUT_EFFECT, *_REFUSED)}
 BY_SHORT = {option.short: option for option in BY_NAME.values() if option.short}
 ALIASES = {"tasks-per-node": "ntasks-per-node", "cluster": "clusters"}
-"""Other names of options, in `slurm_opt.c`."""
+"""Other long names of options in `slurm_opt.c`, with the name of the option."""
 
 
 def option_of(name: str) -> Option | None:
-    """The option with a long name; None if there is none."""
+    """The option with this long name; None if `sbatch` has none."""
     return BY_NAME.get(ALIASES.get(name, name))

@@ -1,4 +1,4 @@
-"""Choice of the platform for a job: by its partition, by its GPU type, or because there is only one."""
+"""Choice of the OSMO platform for a job: by its partition, by its GPU type, or because there is only one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from workbench.osmo.sbatch.report import Wrong
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform that a job can run on."""
+    """An OSMO platform that a job can run on."""
 
     name: str
     pool: str
-    """The node pool; the platform's own name where it is not known."""
+    """Node pool of the platform; the platform's own name if the node pool is not known."""
     has_gpu: bool | None
-    """True where the platform has GPUs; None where it is not known."""
+    """True if the platform has GPUs; None if that is not known."""
     gpus: int | None = None
-    """GPUs of a node that one task can have; None where the number is not known, as below."""
+    """GPUs of a node that one task can have; None if the number is not known, as for `cpus` and `memory_gib`."""
     cpus: int | None = None
     memory_gib: int | None = None
 
@@ -39,7 +39,7 @@ def _platform(name: str, facts: OsmoPlatformFacts | None) -> Platform:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen platform of a job, with a remark on the reason if the job does not name the platform."""
+    """The platform that was chosen for a job, with a remark about the reason if the job does not name it."""
 
     name: str
     remark: str | None = None
@@ -51,8 +51,10 @@ def choose(
     """The platform for a job. Raises `Wrong` if several are possible, or none.
 
     Args:
-        chosen: Platform that the user names, which overrides the header.
-        has_gpu: True if the job asks for GPUs; None if it gets those of its nodes, whatever they have.
+        chosen: Platform that the user names; it overrides the header.
+        partition: Value of the header's --partition; empty if there is none.
+        gpu_type: Type of GPU in the header; empty if there is none.
+        has_gpu: True if the job asks for GPUs; None if it gets all GPUs of its nodes, however many they have.
     """
     every = ", ".join(platform.name for platform in known) or "none"
     if chosen is not None:
@@ -84,6 +86,6 @@ def choose(
 
 
 def _same_gpu(platform: str, gpu_type: str) -> bool:
-    """True if a GPU type, as Slurm sites write it, is that of a platform: h100 and h100nvl, rtxpro6000 and rtxpro."""
+    """True if a GPU type as Slurm sites write it means a platform's GPU: h100nvl and h100, rtxpro6000 and rtxpro."""
     one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
     return one.startswith(other) or other.startswith(one)

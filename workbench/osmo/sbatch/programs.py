@@ -1,4 +1,4 @@
-"""Programs that a task can't use, or that mean something else in a task, each with what to write instead."""
+"""Programs that do not work in a task, or do something else in it, each with what to write instead."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CONTAINERS = (
 )
 CONTAINER_ADVICE = "The task is a container already: name its image by --image, and write the command that runs in it."
 CODE = ("bash", "sh", "dash", "zsh", "ksh", "su", "watch", "trap", "parallel", "xargs", "flock", "script")
-"""Programs that run their words, or one of them, as commands."""
+"""Programs that run one or more of their arguments as shell code."""
 WRAPPERS = frozenset(
     {
         *CODE,
@@ -55,10 +55,10 @@ WRAPPERS = frozenset(
         *("ncu", "numactl", "perf", "setsid", "stdbuf", "strace", "sudo", "taskset", "timeout", "unbuffer", "valgrind"),
     }
 )
-"""Programs that run the command in their words."""
+"""Programs that run the command in their arguments."""
 SAYING = ("echo", "printf", "logger", ":", "true", "false")
-"""Commands that print their words, or nothing, and run none."""
+"""Commands that only print their arguments, or do nothing."""
 LOOKING = ("which", "type", "hash", "whereis", "grep", "egrep", "pgrep", "pkill", "killall", "man", "ls", "cat", "rm")
-"""Their words are names of things to look for."""
+"""Commands whose arguments are names of things to look for, not programs to run."""
 SRUN = re.compile(r"(?<![\w.-])srun(?![\w.=-])|(?<=:-)srun\b")
-"""srun as a command, wherever it is in a text."""
+"""The command srun anywhere in a text."""

@@ -1,5 +1,5 @@
-"""A script's commands with their lines, including those in substitutions and in texts that are run, and its
-assignments.
+"""Commands of a script with their lines, including those in substitutions and in texts that are run as code, and the
+script's assignments.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from workbench.osmo.sbatch.programs import CODE, LOOKING, SAYING, WRAPPERS
 from workbench.osmo.shell import Assignment, Command, Unreadable, Word
 
 LONGEST_CODE = 100_000
-"""Characters of a text that is read as commands, too. No command that people write is longer."""
+"""Largest number of characters of a text that is also read as commands. No command that people write is longer."""
 _READS = ("read", "mapfile", "readarray", "getopts", "unset", "printf")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A command and its place in the script."""
+    """A command, and its line in the script."""
 
     command: Command
     line: int
     is_top: bool
-    """True for a command that the script runs itself, not one within a substitution or a text."""
+    """True for a command of the script itself; False for one within a substitution or a text."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """A script's commands."""
+    """A script's commands, and its text without the header."""
 
     text: str
     numbers: Sequence[int]
-    """Number in the file of each line of the text."""
+    """Line number in the file of each line of `text`."""
     commands: Sequence[Command]
     _starts: list[int] = field(default_factory=list[int])
 
     def line(self, offset: int) -> int:
-        """The line of the file that contains a character of the text."""
+        """Line number in the file of a character of `text`."""
         if not self._starts:
             at = 0
             for line in self.text.split("\n"):
@@ -50,7 +50,7 @@ class Code:
 
     @cached_property
     def every(self) -> list[Found]:
-        """All commands, in the order of the script."""
+        """All commands in the order of the script, including those in substitutions and in texts."""
         return [found for command in self.commands for found in self._within(command, self.line(command.start), True)]
 
     def _within(self, command: Command, line: int, is_top: bool) -> Iterator[Found]:
@@ -63,7 +63,7 @@ class Code:
         yield from self._texts(command, line)
 
     def _texts(self, command: Command, line: int) -> Iterator[Found]:
-        """Commands in texts that a command may run: arguments of `bash -c`, values of variables."""
+        """Commands in texts that a command may run as code, such as arguments of `bash -c` and values of variables."""
         for text in _texts_of(command):
             if not text.strip() or len(text) > LONGEST_CODE:
                 continue
@@ -76,7 +76,7 @@ class Code:
 
     @cached_property
     def assigned(self) -> Mapping[str, Sequence[Assignment]]:
-        """The assignments to each variable in this shell."""
+        """Assignments to each variable of the script's own shell, by name."""
         found: dict[str, list[Assignment]] = {}
         for command in self.commands:
             # `A=1 program` is the program's variable, not the shell's.
@@ -88,7 +88,7 @@ class Code:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """Variables that get their value from something other than an assignment: `read`, `for`."""
+        """Variables that `read`, `for` and similar commands set."""
         found: set[str] = set()
         for command in self.commands:
             if command.kind == "for" and command.words:
@@ -99,7 +99,7 @@ class Code:
 
     @cached_property
     def defaults(self) -> frozenset[str]:
-        """Variables that `${NAME:=value}` sets if they are not set."""
+        """Variables that `${NAME:=value}` sets if they have no value."""
         return frozenset(
             each.text
             for command in self.commands
@@ -109,7 +109,9 @@ class Code:
         )
 
     def first_words(self, word: Word) -> list[str] | None:
-        """The texts with which a variable's value can begin, by the script's assignments; None if that is not known."""
+        """Texts with which the value of a variable can begin, by the script's assignments; None if that is
+        not known.
+        """
         expansion = word.expansions[0]
         if expansion.kind != "variable" or expansion.text in self.read or word.prefix or word.second.strip():
             return None
@@ -152,6 +154,6 @@ def _texts_of(command: Command) -> Iterator[str]:
 
 
 def code_of(body: Sequence[tuple[int, str]]) -> Code:
-    """The commands of a script's lines. Raises `Unreadable`."""
+    """The commands of a script's lines. Raises `Unreadable` if the script is not complete."""
     text = "\n".join(line for _, line in body)
     return Code(text, [number for number, _ in body], shell.commands(text))

@@ -1,4 +1,4 @@
-"""Report of a conversion: findings with the script's line, and what to write instead."""
+"""Report of a conversion: findings with the line of the script, and what to write instead."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from workbench.osmo.lint.source import shortened
 
 MANUAL = "https://slurm.schedmd.com/sbatch.html"
 OPTION, VALUE, SCRIPT, NOTE = "sbatch-option", "sbatch-value", "sbatch-script", "sbatch-note"
-"""Rules: an option that has no counterpart; a value that can't be used; a line of the script; a remark."""
+"""Ids of the rules, for an option without a counterpart, a value that cannot be converted, a line of the script, and a
+remark.
+"""
 
 LONGEST_QUOTE = 60
 
 
 def quoted(text: str) -> str:
-    """A word of the script for a message, on one line and cut if it is long."""
+    """A text of the script for a message: on one line, and cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 
 
 class Wrong(Exception):
-    """Error for a value that can't be converted."""
+    """Error for an option or a value that cannot be converted."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
@@ -31,12 +33,12 @@ class Wrong(Exception):
 
 @dataclass
 class Report:
-    """Findings about one script, collected so that all of them are reported at once."""
+    """Collected findings about one script, so that all of them are reported together."""
 
     file: str
     findings: list[Finding] = field(default_factory=list[Finding])
     left_out: int = 0
-    """Findings beyond the most that are kept, whose number the last one says."""
+    """Number of findings beyond the maximum. The last finding tells the number."""
     _seen: set[Finding] = field(default_factory=set[Finding])
     _is_refused: bool = False
 
@@ -55,7 +57,7 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True if the report is full, so that it drops all further findings except the first error."""
+        """True if the report has the maximum number of findings. Further ones are dropped, except the first error."""
         return len(self.findings) >= MOST_FINDINGS
 
     def in_order(self) -> list[Finding]:

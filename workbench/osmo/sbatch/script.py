@@ -1,4 +1,4 @@
-"""The commands of a script: which features of Slurm they use, and the script that a task runs instead."""
+"""Conversion of a script's commands: the features of Slurm that they use, and the script that a task runs instead."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from workbench.osmo.sbatch.variables import RANKS, VARIABLE
 from workbench.osmo.shell import Command, Unreadable
 
 _AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
-"""Commands that may follow a step of several nodes: each node can run them without harm."""
+"""Commands that may follow a step over several nodes, because running them on each node does no harm."""
 
 
 @dataclass(frozen=True)
 class Commands:
-    """The script that a task runs, the variables that it reads, and the image that a step names."""
+    """The script that a task runs, the Slurm variables that it needs, and the image that a step names."""
 
     text: str
     variables: frozenset[str]
-    """Variables of Slurm's that the script reads, or that a step's program may read."""
+    """Slurm variables that the script reads, or that a step's program may read."""
     image: str | None
-    """Image that a step names; None where none does."""
+    """Image that a step names; None if no step names one."""
 
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
-    """The script of a task. Reports, by line, everything that a task cannot do."""
+    """The script that a task runs. Reports, by line, everything that a task cannot do."""
     # The numbers of nodes and processes of a refused header may be wrong.
     knows_layout = not report.refused
     line_checks.check_templates(body, report)
@@ -51,7 +51,7 @@ def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Co
 
 
 def _steps(code: Code, job: Job, report: Report) -> tuple[list[Step], int]:
-    """The steps that can be converted, and the number of all steps."""
+    """The steps that can be converted, and the number of all steps. Reports the others."""
     found: list[Step] = []
     tried = 0
     for command in code.commands:
@@ -86,7 +86,7 @@ def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Co
 
 
 def _numbers_itself(step: Step) -> bool:
-    """True for a step that runs torchrun, which numbers its processes itself."""
+    """True for a step that runs torchrun, which gives its processes their ranks itself."""
     words = [word.raw for word in step.command.words]
     return not step.starts_processes and any(
         word == "torchrun" or word.startswith("torch.distributed.") for word in words
@@ -94,7 +94,7 @@ def _numbers_itself(step: Step) -> bool:
 
 
 def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
-    """Checks that tasks that each run the whole script do the same as the job."""
+    """Reports parts of a script that do something else if the task of each node runs the whole script."""
     if job.nodes == 1:
         return
     if not tried:
@@ -140,5 +140,7 @@ def _check_around(step: Step, code: Code, job: Job, report: Report) -> None:
 
 
 def image_of(job: Job, commands: Commands, chosen: str | None) -> str | None:
-    """The image for the tasks, from the user, the header, or a step; None if none names one."""
+    """The image of the tasks: the one that the user chooses, else that of the header, else that of a step; None without
+    one.
+    """
     return values.image(chosen) if chosen is not None else job.image or commands.image

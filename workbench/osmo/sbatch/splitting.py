@@ -16,15 +16,17 @@ class Unclosed(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """The words of a line of options."""
+    """Words of a line of options."""
 
     words: tuple[str, ...]
     cut: str | None
-    """The word that a `#` without a space before it ends: what follows is a comment."""
+    """Word that ends at a `#` without a space before it; the rest of the line is a comment. None if there is no such
+    word.
+    """
 
 
 def split(text: str) -> Line:
-    """The words of a line of options. Raises `Unclosed`."""
+    """The words of a line of options. Raises `Unclosed` if a quote is not closed."""
     words: list[str] = []
     at = 0
     while True:

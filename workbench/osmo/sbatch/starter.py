@@ -1,4 +1,4 @@
-"""Shell function that replaces `srun` and starts the processes of a node."""
+"""Shell function that replaces `srun` in a task and starts the processes of the node."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ srun() {{
 }}
 """
 _GPUS = "CUDA_VISIBLE_DEVICES=$(seq -s, $((number * {each})) $((number * {each} + {each} - 1))) "
-"""Assignment with which a process sees its own GPUs only for --gpus-per-task, as by Slurm's `--gpu-bind=per_task`."""
+"""Assignment that shows each process its own GPUs, as Slurm's `--gpu-bind=per_task`. It is used for --gpus-per-task
+only.
+"""
 
 
 def starter_of(job: Job) -> str:
-    """The shell function for a job's processes."""
+    """The shell function that starts a job's processes on a node."""
     gpus = _GPUS.format(each=job.gpus_per_process) if job.gpus_per_process else ""
     return _STARTER.format(processes=job.processes, gpus=gpus)

@@ -1,4 +1,4 @@
-"""A step of a job: an `srun` command, its options, and the command that replaces it."""
+"""Steps of a job: `srun` commands, their options, and the commands that replace them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _KNOWN_LATER = "Write the options and the command into the line: what is in a va
 
 @dataclass(frozen=True)
 class Step:
-    """One `srun` of a script."""
+    """One `srun` command of a script."""
 
     command: Command
     line: int
     start: int
-    """Offset of the text that the command replaces: from srun to its last option."""
+    """Offset at which the replaced text begins. The text is srun with all its options, and ends at `end`."""
     end: int
     starts_processes: bool
-    """True where it is still called srun: a function that starts the processes of a node."""
+    """True if the command keeps the name srun, which is then a function that starts the processes of a node."""
     image: str | None
 
     @property
@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """Part of a command, other than its own program, in which srun is hidden, as text; None if there is none."""
+    """Text in a command that calls srun, although srun is not the command's own program; None if there is none."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.
@@ -53,7 +53,7 @@ def hidden(command: Command) -> str | None:
 
 
 def refused_srun(command: Command, text: str) -> Wrong:
-    """Error that explains why srun in a text or a substitution can't be converted."""
+    """Error that explains why an srun in a text or a substitution cannot be converted."""
     for expansion in command.expansions():
         for inner in (each for part in expansion.every() for each in part.commands):
             if inner.name == "srun" and any(word.value in _ADDRESSES for word in inner.words):
@@ -65,7 +65,7 @@ def refused_srun(command: Command, text: str) -> Wrong:
 
 
 def step_of(command: Command, code: Code, job: Job) -> Step:
-    """The step in an srun command. Raises `Wrong` if it can't be converted."""
+    """The step that an srun command describes. Raises `Wrong` if it cannot be converted."""
     if command.in_function:
         raise Wrong("srun is in a function, whose arguments it may run", _OWN_LINE)
     if command.before in ("|", "|&", "&"):
@@ -87,7 +87,9 @@ def step_of(command: Command, code: Code, job: Job) -> Step:
 
 
 def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | None]:
-    """The word with which the command begins, after srun's options, and the image that the options name."""
+    """The first word after srun's options, with which the program's command begins, and the image that the options
+    name.
+    """
     image: str | None = None
     index = 1
     while index < len(words):
@@ -122,7 +124,7 @@ def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | N
 
 
 def _named(word: Word) -> tuple[str, str | None]:
-    """An option's name, and its value if the word includes it."""
+    """The name of an option, and its value if the same word has it."""
     if word.value is not None:
         return step_options.named(word.value)
     name, value = step_options.named(word.prefix)
@@ -132,7 +134,9 @@ def _named(word: Word) -> tuple[str, str | None]:
 
 
 def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
-    """Checks that the word at an index begins the command, and is not an option held by a variable. Raises `Wrong`."""
+    """Raises `Wrong` if the word at `index` may be an option that a variable holds, and not the beginning of the
+    command.
+    """
     for word in words[index:]:
         if word.begins_replaced:
             # $FOLDER/program is a path, whatever the folder is.
@@ -148,7 +152,7 @@ def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
 
 
 def _may_be_empty(word: Word, code: Code) -> bool:
-    """True if a word may be empty after expansion. Raises `Wrong` if it may expand to options."""
+    """True if a word may be empty after the shell has expanded it. Raises `Wrong` if it may become options."""
     texts = code.first_words(word)
     if texts is None or any(text.startswith("-") for text in texts):
         held = f"what {quoted(word.raw)} holds is not known before the script runs"

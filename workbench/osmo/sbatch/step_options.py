@@ -1,4 +1,4 @@
-"""The options of `srun`: which have no effect, which repeat the header, and which can't be converted.
+"""Options of `srun`: those without effect, those that repeat the header, and those that cannot be converted.
 
 Names and forms: `man srun` and `src/common/slurm_opt.c` of SchedMD/slurm.
 """
@@ -35,7 +35,7 @@ FLAGS = (
     "--verbose",
     "--whole",
 )
-"""Options without effect on the work of a task; a value only behind `=`."""
+"""Options that do not change the work of a task. They have no value, or one after `=`."""
 DROPPED = (
     "--account",
     "--accel-bind",
@@ -70,7 +70,9 @@ DROPPED = (
     "--wait",
     "--wckey",
 )
-"""The same, with a value: a task sees the GPUs and CPUs that it asked for, and OSMO keeps its output."""
+"""Options with a value that do not change the work of a task: a task sees only the GPUs and CPUs that it asked for, and
+OSMO keeps its output.
+"""
 _OPTIONAL = ("--gres-flags", "--propagate")
 _LONG = {
     "-A": "--account",
@@ -108,7 +110,7 @@ _VARIABLES = re.compile(r"\$\{?(?P<name>SLURM_[A-Z_]+)\}?")
 
 
 def named(option: str) -> tuple[str, str | None]:
-    """The long name of an option, and its value if the word includes it."""
+    """The long name of an option, and its value if the same word has it."""
     if option.startswith("--"):
         name, equals, value = option.partition("=")
         return name, value if equals else None
@@ -132,7 +134,7 @@ def takes_value(name: str) -> bool:
 
 
 def repeats_header(name: str, value: str, job: Job) -> bool:
-    """True for an option that repeats the header, or does not change the step."""
+    """True for an option of srun that repeats the header, or does not change the step."""
     if variable := _VARIABLES.fullmatch(value.strip('"')):
         return _same_variable(name, variable["name"], job)
     in_header = name.removeprefix("--") in job.lines
@@ -167,7 +169,7 @@ def _expected(job: Job) -> dict[str, str]:
 
 
 def _same_variable(name: str, variable: str, job: Job) -> bool:
-    """True if the value is the variable in which Slurm passes on the header's value."""
+    """True if the value of an option is the variable in which Slurm gives the header's value to the script."""
     known = {
         "--jobid": ("SLURM_JOB_ID", "SLURM_JOBID"),
         "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),

@@ -1,6 +1,4 @@
-"""Inputs of a script that its file does not show: variables of the caller's shell, arguments, and commands in
-variables.
-"""
+"""Inputs that a script's file does not show: variables of the caller's shell, arguments, and commands in variables."""
 
 from __future__ import annotations
 
@@ -23,12 +21,12 @@ _SHELLS = frozenset(
         *("USER", "_"),
     }
 )
-"""Variables that a shell has, or that are empty in a container without harm."""
+"""Variables that a shell sets, and variables that may be empty in a container without harm."""
 _OTHERWISE = (":-", "-", ":=", "=", ":+", "+", ":?", "?")
 _POSITION = re.compile(r"[1-9][0-9]*")
 _ALL = ("@", "*")
 _BEFORE = ("builtin", "command", "exec", "nohup", "setsid")
-"""Commands that run the command after them."""
+"""Commands that run the command in the words after them."""
 MOST_NAMED = 10
 _WRITE = "Write the commands themselves: a converter can't know what is run."
 
@@ -112,5 +110,5 @@ def _has_default(expansion: Expansion) -> bool:
 
 
 def is_saying(command: Command) -> bool:
-    """True for a command whose words are printed or looked up rather than run."""
+    """True for a command that prints its words or looks for them, and does not run them."""
     return command.name in SAYING or command.name in LOOKING

@@ -1,6 +1,6 @@
-"""Parsers for values of `sbatch` options: amounts, times, GPUs, variables.
+"""Parsers for the values of `sbatch` options: amounts, times, GPUs, variables.
 
-Each raises `Wrong` for a value that can't be converted.
+Each raises `Wrong` for a value that cannot be converted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def count(text: str, what: str) -> int:
-    """A whole number of at least 1."""
+    """A whole number of at least 1. `what`: name of the option."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         if re.fullmatch(r"[0-9]+[,-][0-9,-]+", text):
             raise Wrong(f"--{what}={quoted(text)} leaves the number open", f"Write one number: --{what}=2")
@@ -25,7 +25,7 @@ def count(text: str, what: str) -> int:
 
 
 def memory(text: str, what: str) -> int:
-    """An amount of memory in MiB; a number without a unit is in MiB."""
+    """An amount of memory in MiB, which is also the unit of a number without one. `what`: name of the option."""
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise Wrong(f"--{what}={quoted(text)} is not an amount of memory", f"--{what}=64G")
@@ -36,7 +36,7 @@ def memory(text: str, what: str) -> int:
 
 
 def amount(mebibytes: int) -> str:
-    """An amount of MiB in OSMO's format.
+    """A number of MiB as an amount in OSMO's format.
 
     >>> amount(65536), amount(1500)
     ('64Gi', '1500Mi')
@@ -45,7 +45,7 @@ def amount(mebibytes: int) -> str:
 
 
 def seconds(text: str) -> int:
-    """A time in seconds, from MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM, or D-HH:MM:SS.
+    """Number of seconds in a time, which is MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM, or D-HH:MM:SS.
 
     >>> seconds("90"), seconds("1:30:00"), seconds("2-12")
     (5400, 5400, 216000)
@@ -73,7 +73,7 @@ def seconds(text: str) -> int:
 
 
 def duration(found: int) -> str:
-    """A number of seconds in the largest unit in which it is a whole number.
+    """A number of seconds as text, in the largest unit in which it is whole.
 
     >>> duration(5400), duration(86400), duration(61)
     ('90m', '1d', '61s')
@@ -83,7 +83,7 @@ def duration(found: int) -> str:
 
 
 def gpus(text: str, what: str) -> tuple[str, int]:
-    """Type and number in `[type:]number`; the type is empty if it is left out."""
+    """Type and number of GPUs in `[type:]number`; the type is empty if it is left out."""
     kind, _, number = text.rpartition(":")
     if "," in text:
         raise Wrong(f"--{what}={quoted(text)} names several types", "Write one type, and a second job for the other.")
@@ -109,7 +109,7 @@ def gres(text: str) -> tuple[str, int]:
 
 
 def variables(text: str) -> tuple[dict[str, str], bool]:
-    """Variables in the value of --export, and True if the shell's own variables are to be passed on, too."""
+    """Variables in a value of --export, and True if the variables of the submitting shell are passed on, too."""
     found: dict[str, str] = {}
     inherited = False
     for part in filter(None, text.split(",")):
@@ -130,7 +130,7 @@ def variables(text: str) -> tuple[dict[str, str], bool]:
 
 
 def image(text: str) -> str:
-    """An image in Pyxis's format, `REGISTRY#NAME:TAG`, converted to a container image reference."""
+    """Container image reference for an image in Pyxis's format, `REGISTRY#NAME:TAG`."""
     reference = text.removeprefix("docker://")
     if reference.startswith(("/", ".", "~")) or reference.endswith(".sqsh"):
         raise Wrong(f"--container-image={quoted(text)} is a file", "Push the image to a registry, and name it there.")

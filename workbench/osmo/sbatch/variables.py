@@ -1,4 +1,4 @@
-"""Variables that Slurm sets for a job, and their values in a task of OSMO's."""
+"""Environment variables that Slurm sets for a job, and their values in an OSMO task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ RANKS = frozenset(
         "SLURM_PROCID",
     }
 )
-"""Variables by which the processes of a step find their place. A program may read them that is not in the script."""
+"""Variables from which the processes of a step know their ranks. A step's program may read them even if the script does
+not.
+"""
 _LIST = (
     "SLURM_JOB_NODELIST",
     "SLURM_NODELIST",
@@ -32,7 +34,9 @@ _LIST = (
 
 
 def values_of(job: Job, name: str, node: int) -> dict[str, str]:
-    """Every Slurm variable that a task can have, from the number of its node and the script's header."""
+    """Values of all Slurm variables that a task can have, from the script's header and the number of the
+    task's node.
+    """
     found = {
         "SLURM_JOB_ID": "{{workflow_id}}",
         "SLURM_JOBID": "{{workflow_id}}",
@@ -61,7 +65,7 @@ _KNOWN = frozenset(values_of(Job("x", cpus=1, cpus_per_process=1), "x", 0))
 
 
 def advice(name: str) -> str | None:
-    """Advice for a variable that a task can't have; None if a task has it."""
+    """Advice for a Slurm variable that a task cannot have; None for a variable that it can have."""
     if name in _KNOWN:
         return None
     if name in _LIST:
@@ -76,5 +80,5 @@ def advice(name: str) -> str | None:
 
 
 def used(names: Iterable[str], values: dict[str, str]) -> dict[str, str]:
-    """The variables that a script reads and a task can have."""
+    """The variables that a script reads and that a task can have, with their values."""
     return {name: values[name] for name in sorted(names) if name in values}

@@ -1,4 +1,4 @@
-"""Jobs that ask for whole nodes: `--exclusive`, `--mem=0`."""
+"""Conversion of jobs that ask for whole nodes by `--exclusive` or `--mem=0`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _LIST = "`physai osmo platforms` lists what a node has."
 
 
 def with_whole_nodes(job: Job, platform: Platform, report: Report) -> Job:
-    """The job with the amounts of a whole node where it asks for a whole node.
+    """The job, with the amounts of a whole node if it asks for whole nodes.
 
-    A task that has all GPUs of a node (all CPUs on a node without GPUs) shares the node with no other task of that
-    kind.
+    A task that has all GPUs of a node (or, on a node without GPUs, all CPUs) shares the node with no other such task.
     """
     if job.is_exclusive:
         job = _exclusive(job, platform, report)

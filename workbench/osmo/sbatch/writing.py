@@ -1,4 +1,4 @@
-"""Writer for the file of a converted workflow."""
+"""YAML text of a converted workflow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from physical_ai.planning.osmo_service import Plain
 _BLOCK = re.compile(
     r"[!-~](?:[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff])*\n"
 )
-"""Text that a block keeps: without what YAML takes for line ends, and without control characters."""
+"""Text that YAML can keep as a block: without control characters, and without other characters that YAML takes for line
+ends.
+"""
 _KEY = "contents"
 
 
@@ -31,10 +33,10 @@ _Written.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]
 
 
 def text(workflow: Mapping[str, Any], source: str) -> str:
-    """A workflow as YAML, with a comment that names the script it was converted from.
+    """A workflow as YAML, with a comment that names the script that it was converted from.
 
-    Scripts are written as blocks here: libyaml writes a text with a tab, or with a blank at the end of a line, as a
-    single quoted line. A block has every character as it is (YAML 1.1, 8.1.3 and 9.3.4).
+    Scripts are written as blocks here, because libyaml writes a text with a tab, or with a blank at the end of a line,
+    as a single quoted line. A block keeps every character as it is (YAML 1.1, 8.1.3 and 9.3.4).
     """
     name = "".join(character for character in source if character.isprintable())
     marks: dict[str, str] = {}
@@ -50,7 +52,7 @@ def text(workflow: Mapping[str, Any], source: str) -> str:
 
 
 def _marked(value: Any, marks: dict[str, str]) -> Any:
-    """The value with a mark in place of each text that is to be written as a block."""
+    """The value with a mark in place of each text that is to be written as a block. Adds the texts to `marks`."""
     if isinstance(value, dict):
         found = cast("dict[str, Any]", value)
         return {key: _mark(key, item, marks) or _marked(item, marks) for key, item in found.items()}

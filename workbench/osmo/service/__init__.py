@@ -1,1 +1,1 @@
-"""The service's configuration: its sections, its pools, and the problems that loading it finds."""
+"""OSMO's configuration: its sections and pools, and the errors that occur when OSMO loads it."""

@@ -1,4 +1,4 @@
-"""Resource validations: comparisons of a task's resources with numbers, or with the resources of nodes."""
+"""Resource validations of OSMO: comparisons of a task's resources with numbers, or with the resources of nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT",
 
 
 class ResourceAssertion(BaseModel):
-    """A comparison of two rendered texts, with the message that is shown if it fails."""
+    """A comparison of two texts after rendering, with the message for the case that it fails."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True)
 
@@ -24,8 +24,8 @@ class ResourceAssertion(BaseModel):
 
     @property
     def is_about_nodes(self) -> bool:
-        """True if OSMO checks the validation for each node: the first token of an operand contains the name of a K8_
-        token.
+        """True if OSMO checks the validation against each node: if the first token of an operand contains the name of a
+        K8_ token.
         """
         for operand in (self.left_operand, self.right_operand):
             first = _TOKEN.search(operand)

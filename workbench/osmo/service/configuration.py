@@ -1,4 +1,4 @@
-"""The service's configuration as OSMO loads it, including problems that loading hides."""
+"""OSMO's configuration as OSMO loads it, with the undefined names that OSMO ignores when it loads it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.osmo.service.sections import DatasetConfig, ServiceSection, Workf
 from workbench.osmo.shapes import a_map
 
 TYPED: dict[str, type[BaseModel]] = {"service": ServiceSection, "workflow": WorkflowConfig, "dataset": DatasetConfig}
-"""Sections whose types are checked at load."""
+"""Sections whose types OSMO checks when it loads the configuration."""
 NAMED = (
     "resource_validations",
     "pod_templates",
@@ -33,12 +33,12 @@ NAMED = (
     "pools",
     "roles",
 )
-"""Sections that have to be maps, with any content."""
+"""Sections that must be maps. OSMO does not check their content when it loads them."""
 
 
 @dataclass(frozen=True)
 class LoadError:
-    """An error that prevents the service from starting."""
+    """An error in the configuration that prevents OSMO from starting."""
 
     section: str
     refusal: Refusal
@@ -46,16 +46,16 @@ class LoadError:
 
 @dataclass
 class Configuration:
-    """A configuration that loads, with its pools resolved."""
+    """A configuration that OSMO can load, with templates merged into its pools."""
 
     data: dict[str, Any]
     missing: list[Missing]
     namespace: str = "osmo-workflows"
-    """Namespace of the workflows' pods, as the backend's agent reports it (`global.backendNamespace`)."""
+    """Namespace of the workflows' Pods, as OSMO's agent in the cluster reports it (`global.backendNamespace`)."""
     _pools: dict[str, Pool] = field(default_factory=dict[str, Pool])
 
     def pool(self, name: str) -> Pool:
-        """A pool as the service reads it. Raises Refusal: OSMOUserError for an unknown pool."""
+        """A pool as OSMO reads it. Raises Refusal for an unknown or unreadable pool."""
         if name not in self._pools:
             found = a_map(self.data.get("pools")).get(name)
             if not isinstance(found, Mapping):
@@ -68,7 +68,7 @@ class Configuration:
         return [str(name) for name in a_map(self.data.get("pools"))]
 
     def scheduler(self, backend: str) -> BackendSchedulerSettings:
-        """A backend's scheduler settings. Raises Refusal."""
+        """The scheduler settings of a backend. Raises Refusal for an unknown or unreadable backend."""
         found = a_map(self.data.get("backends")).get(backend)
         if not isinstance(found, Mapping):
             raise Refusal("OSMOError", f"backend '{backend}' does not exist")
@@ -88,9 +88,9 @@ class Configuration:
 
 
 def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration with the bucket's address added to each bucket credential that has none.
+    """The configuration, with the bucket's address added to each bucket credential that has none.
 
-    The loader does the same (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints).
+    OSMO's loader does the same (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints).
     """
     section = a_map(config.get("dataset"))
     buckets = a_map(section.get("buckets"))
@@ -109,8 +109,8 @@ def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
-    """The errors that OSMO finds when it loads the configuration: wrong types in three sections, and sections that are
-    not maps.
+    """Errors that OSMO finds when it loads the configuration: wrong types in the sections of `TYPED`, and sections that
+    are not maps.
     """
     errors: list[LoadError] = []
     config = with_endpoints(config)
@@ -132,10 +132,9 @@ def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
 
 
 def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Configuration:
-    """The configuration as the service holds it, from the content of its config.yaml with secrets filled in.
+    """The configuration as OSMO holds it, from the content of its config.yaml with secrets filled in.
 
-    Unknown names do not stop the service: the result lists them as `missing`. Raises Refusal if the service would not
-    start.
+    Undefined names do not stop OSMO: the result lists them as `missing`. Raises Refusal if OSMO would not start.
     """
     errors = load_errors(config)
     if errors:

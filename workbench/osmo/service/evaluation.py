@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
-    """The validation's message if it fails, else None. Raises Refusal if OSMO can't evaluate the validation."""
+    """The message of a resource validation that fails; None if it holds. Raises Refusal if OSMO cannot evaluate it."""
     left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
     # The message is rendered first: an unknown token in it is an error even if the comparison holds.
     message = render(assertion.assert_message, tokens)
@@ -35,9 +35,9 @@ def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) 
 
 
 def _operand(text: str, tokens: Mapping[str, Any]) -> float | str:
-    """An operand's value: an amount in Ki, a number, or else text.
+    """The value of an operand after rendering: an amount in Ki, a number, or else the text.
 
-    With a sign, or in the forms `.5` and `1e3`, it counts as text.
+    A number with a sign, or in the forms `.5` and `1e3`, counts as text.
     """
     rendered = render(text, tokens)
     if units.AMOUNT.fullmatch(rendered) and rendered.endswith(tuple(units.POWERS)):

@@ -1,4 +1,4 @@
-"""Pools and platforms of the service's configuration, resolved as OSMO does it when it loads and reads them."""
+"""Pools and platforms of OSMO's configuration, computed as OSMO does it when it loads and reads them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ Reference = Literal["pod_templates", "resource_validations", "group_templates"]
 
 @dataclass(frozen=True)
 class Missing:
-    """An undefined name that a pool or platform refers to. OSMO ignores it, so a safeguard may be missing."""
+    """An undefined name that a pool or platform refers to. OSMO ignores the name, so that a safeguard may
+    be missing.
+    """
 
     path: str
-    """Path of its use, as `pools.default.platforms.h100.resource_validations`."""
+    """Path at which the name is used, such as `pools.default.platforms.h100.resource_validations`."""
     section: Reference
     name: str
 
 
 class Toleration(BaseModel):
-    """A toleration as OSMO reads it. A toleration without a key makes the entire pool unreadable."""
+    """A toleration as OSMO reads it. One without a key makes the entire pool unreadable."""
 
     key: str
     operator: str = "Equal"
@@ -42,7 +44,7 @@ class Toleration(BaseModel):
 
 
 class PoolResourceCountable(BaseModel):
-    """Limits on a pool's GPUs; -1 means no limit."""
+    """Limits on the number of a pool's GPUs; -1 means no limit."""
 
     guarantee: int = -1
     maximum: int = -1
@@ -54,14 +56,16 @@ class PoolResources(BaseModel):
 
 
 class TopologyKey(BaseModel):
-    """A name that workflows use for a node label; a pool lists them from the widest to the narrowest."""
+    """Name under which workflows refer to a node label. A pool lists its topology keys from the widest domain to the
+    narrowest.
+    """
 
     key: str
     label: str
 
 
 class Platform(BaseModel):
-    """A platform as the service reads it: unknown keys are ignored without a warning."""
+    """A platform as OSMO reads it. Unknown keys are ignored without a warning."""
 
     description: str = ""
     host_network_allowed: bool = False
@@ -78,7 +82,7 @@ class Platform(BaseModel):
 
 
 class Pool(BaseModel):
-    """A pool as the service reads it: unknown keys are ignored without a warning."""
+    """A pool as OSMO reads it. Unknown keys are ignored without a warning."""
 
     name: str = ""
     description: str = ""
@@ -116,10 +120,10 @@ class BackendNodeConditions(BaseModel):
 
 
 def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Missing]]:
-    """The pool with its templates merged and its validations collected, and the names that are not defined.
+    """The pool with its templates merged and its validations collected, and the undefined names that it refers to.
 
-    Values that are not lists count as empty lists. Raises Refusal if a template can't be merged: OSMO does not catch
-    that, so the service does not start.
+    Values that should be lists and are not count as empty lists. Raises Refusal if a template cannot be merged: OSMO
+    does not catch that, and does not start.
     """
     missing: list[Missing] = []
     resolved = _with_lists(copy.deepcopy(dict(pool)), _POOL_LISTS)
@@ -128,7 +132,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
     here = f"pools.{name}"
 
     def named(names: Sequence[Any], section: Reference, place: str) -> list[Any]:
-        """Copies of the section's values with these names."""
+        """Copies of the items with these names in a section. Adds names that are not defined to `missing`."""
         known = config.get(section, {})
         if known is None and names:
             raise crash(f"{section} is null, but '{names[0]}' is looked up in it")
@@ -163,7 +167,9 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
 
 
 def derived(template: Mapping[str, Any]) -> dict[str, Any]:
-    """Values derived from a platform's merged template: tolerations, labels (its nodeSelector), and mounts of tasks."""
+    """Values that follow from a platform's merged template: tolerations, labels (its nodeSelector), and mounts of
+    tasks.
+    """
     spec = template.get("spec", {})
     mounts = [
         path
@@ -181,7 +187,7 @@ def derived(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group templates; those of the same kind and name are merged."""
+    """Group templates, in which those of the same apiVersion, kind and name are merged."""
     merged: dict[tuple[Any, Any, Any], dict[str, Any]] = {}
     for template in templates:
         key = (template.get("apiVersion", ""), template.get("kind", ""), template.get("metadata", {}).get("name", ""))
@@ -206,14 +212,14 @@ def _with_lists(holder: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _joined(validations: Sequence[Any]) -> list[Any]:
-    """Items of all lists, one list after the other; a map contributes its keys, as iterating over it does."""
+    """Items of all lists, one list after the other. A map contributes its keys, since Python iterates over them."""
     return [item for validation in validations for item in validation]
 
 
 def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
-    """The pool as the service reads it for a workflow.
+    """The pool as OSMO reads it for a workflow.
 
-    Raises Refusal: one wrong value makes the whole pool unreadable.
+    Raises Refusal for a wrong value: one makes the whole pool unreadable.
     """
     try:
         pool = Pool.model_validate({**resolved, "name": name})
@@ -224,7 +230,7 @@ def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
 
 
 def read_scheduler(backend: Mapping[str, Any]) -> BackendSchedulerSettings:
-    """A backend's scheduler settings as the service reads them. Raises Refusal."""
+    """The scheduler settings of a backend, as OSMO reads them. Raises Refusal if the backend is not readable."""
     try:
         BackendNodeConditions.model_validate(backend.get("node_conditions") or {})
         return BackendSchedulerSettings.model_validate(backend.get("scheduler_settings") or {})

@@ -1,6 +1,6 @@
-"""Sections of the service's configuration that OSMO 6.3.1 checks at load: `service`, `workflow` and `dataset`.
+"""Sections of OSMO's configuration that OSMO 6.3.1 checks when it loads it: `service`, `workflow` and `dataset`.
 
-An unknown key in them stops the service. Everything else is checked when it is read, see `pools`.
+An unknown key in them prevents OSMO from starting. Other sections are checked when they are read (see `pools`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.osmo.refusal import Refusal
 
 
 class Section(BaseModel):
-    """Base of the checked sections, in which an unknown key is an error."""
+    """Base of the sections that OSMO checks. An unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -28,7 +28,7 @@ def _endpoint(value: str) -> str:
 
 
 class DefaultDataCredential(Section):
-    """Access to storage by the identity in the Pod's environment (workload identity)."""
+    """Access to storage with the identity in the Pod's environment (workload identity)."""
 
     endpoint: Annotated[str, AfterValidator(_endpoint)]
     region: str | None = None
@@ -36,7 +36,7 @@ class DefaultDataCredential(Section):
 
 
 class StaticDataCredential(DefaultDataCredential):
-    """Access to storage by a key."""
+    """Access to storage with a key."""
 
     access_key_id: str
     access_key: str
@@ -52,7 +52,7 @@ class RegistryCredential(Section):
 
 
 class OsmoImageConfig(Section):
-    """Images of OSMO's own containers in each Pod."""
+    """Images of the containers that OSMO adds to each Pod."""
 
     init: str = ""
     client: str = ""
@@ -126,7 +126,7 @@ class PluginsConfig(Section):
 
 
 class WorkflowConfig(Section):
-    """Limits and images for all workflows, with OSMO's defaults; the chart's values override some of them."""
+    """Limits and images for all workflows. The defaults are OSMO's; values of the chart override some of them."""
 
     workflow_data: DataConfig = DataConfig()
     workflow_log: LogConfig = LogConfig()
@@ -161,11 +161,11 @@ class CliConfig(Section):
 
 
 class ServiceSection(Section):
-    """Settings of the service itself."""
+    """Settings of OSMO's service itself."""
 
     service_base_url: str = ""
     service_auth: dict[str, Any] | None = None
-    """Made by the service when it first starts."""
+    """Keys for tokens, which the service makes when it first starts."""
     cli_config: CliConfig = CliConfig()
     max_pod_restart_limit: str = "30m"
     agent_queue_size: int = 1024
@@ -187,7 +187,9 @@ class DatasetConfig(Section):
     default_bucket: str = ""
 
     def bucket(self, name: str, *, writes: bool) -> BucketConfig:
-        """A bucket that may be read, or with `writes`, written. Raises Refusal."""
+        """The bucket with this name, which must allow reading, or writing if `writes`. Raises Refusal if it
+        does not.
+        """
         found = self.buckets.get(name)
         if found is None:
             known = ", ".join(self.buckets) or "none"

@@ -1,4 +1,4 @@
-"""The configuration of a stack's service, as the service holds it after reading its file and its secrets."""
+"""OSMO's configuration of a stack, as OSMO holds it after it has read its file and its secrets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from physical_ai.settings import Settings
 
 
 def loaded_config(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """The configuration for `service.load`, with placeholders for the secrets that the service reads.
+    """The configuration for `service.load`, with placeholders for secrets.
 
     Args:
-        served: Other stacks that use this control plane.
+        served: Other stacks that use this stack's OSMO service.
     """
     config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings, served).items()}
     config["service"].setdefault("service_base_url", "https://osmo.invalid")

@@ -18,16 +18,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Expansion:
-    """Expansion by the shell: `$NAME`, `${NAME:-x}`, `$(command)`, `$((1 + 2))`, `<(command)`."""
+    """An expansion by the shell: `$NAME`, `${NAME:-x}`, `$(command)`, `$((1 + 2))` or `<(command)`."""
 
     kind: Literal["variable", "command", "arithmetic"]
     text: str
-    """Name of a variable; the source of the others."""
+    """Name of a variable; for a command or an arithmetic expression, its source text."""
     operator: str = ""
-    """Operator after a variable's name in braces."""
+    """Text after a variable's name in braces, such as `:-x`."""
     commands: tuple[Command, ...] = ()
     inner: tuple[Expansion, ...] = ()
-    """Expansions inside an operator, or in arithmetic."""
+    """Expansions within an operator, or within an arithmetic expression."""
 
     def every(self) -> Iterator[Expansion]:
         """This expansion, and all expansions within it and within its commands."""
@@ -45,7 +45,7 @@ class Word:
 
     raw: str
     start: int
-    """Offsets in the script."""
+    """Offset in the script at which the word begins. It ends before the offset `end`."""
     end: int
     parts: tuple[str | Expansion, ...]
 
@@ -66,9 +66,7 @@ class Word:
 
     @cached_property
     def shown(self) -> str:
-        """The word's text with a placeholder for each expansion, in which a command in a quoted word can
-        be recognized.
-        """
+        """The word's text with `_` for each expansion, so that a command in a quoted word can be recognized."""
         return "".join(part if isinstance(part, str) else "_" for part in self.parts)
 
     @property
@@ -78,7 +76,7 @@ class Word:
 
     @property
     def second(self) -> str:
-        """The literal text after the first expansion."""
+        """The literal text after the first expansion, up to the next one."""
         index = next((number for number, part in enumerate(self.parts) if not isinstance(part, str)), len(self.parts))
         return "".join(part for part in self.parts[index + 1 : index + 3] if isinstance(part, str))
 
@@ -108,7 +106,7 @@ class Redirection:
     operator: str
     word: Word
     text: str | None = None
-    """Text of a here-document, as it is written."""
+    """Text of a here-document as it is written; None for another redirection."""
     expansions: tuple[Expansion, ...] = ()
     """Expansions in a here-document whose end is not quoted."""
 
@@ -124,22 +122,22 @@ class Command:
     assignments: tuple[Assignment, ...] = ()
     redirections: list[Redirection] = field(default_factory=list[Redirection])
     before: str = ""
-    """The operator before it in its line: `|`, `&&`, `&` …"""
+    """Operator before the command on its line: `|`, `&&`, `&` …"""
     after: str = ""
     depth: int = 0
-    """Compound commands that it is in: loops, conditions, groups."""
+    """Number of compound commands around the command: loops, conditions, groups."""
     in_function: bool = False
     loose: tuple[Expansion, ...] = field(default=())
-    """Expansions outside of words: `((…))`."""
+    """Expansions that are in no word, as in `((…))`."""
 
     @cached_property
     def name(self) -> str:
-        """The command's program without its folder; empty if it is not known, or there is none."""
+        """The file name of the command's program, without its folder; empty if it is not known, or there is none."""
         found = self.words[0].value if self.words else None
         return (found or "").rpartition("/")[2]
 
     def expansions(self) -> Iterator[Expansion]:
-        """All expansions that this shell makes in the command, without those nested in other expansions."""
+        """All expansions in the command that this shell makes, without those nested in other expansions."""
         for word in self.words:
             yield from word.expansions
         for assignment in self.assignments:

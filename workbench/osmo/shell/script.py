@@ -12,7 +12,7 @@ from workbench.osmo.shell.words import Words
 
 @dataclass
 class _Open:
-    """A compound command whose end has not been read yet."""
+    """A compound command whose end the parser has not reached yet."""
 
     closing: str
     in_function: bool
@@ -20,7 +20,7 @@ class _Open:
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a script, in order; those in substitutions are within their command. Raises `Unreadable`."""
+    """The commands of a script; those in substitutions are in the command around them. Raises `Unreadable`."""
     return _Reader(text, 0, 0).read(closing=False)
 
 
@@ -40,7 +40,7 @@ class _Reader:
     before: str = ""
     _function_next: bool = False
     _texts: list[tuple[Command, str, Word]] = field(default_factory=list[tuple[Command, str, Word]])
-    """Texts that follow behind the line's end."""
+    """Here-documents whose text begins after the end of the present line: command, operator, delimiter."""
 
     def __post_init__(self) -> None:
         self.words = Words(self.text, _nested, self.nesting)
@@ -89,7 +89,7 @@ class _Reader:
         self._texts.clear()
 
     def _following(self, command: Command, operator: str, delimiter: Word) -> None:
-        """Reads the text of a here-document, up to the line with its delimiter or the script's end."""
+        """Reads the text of a here-document, up to the line with its delimiter, or the end of the script."""
         blank = r"\t*" if operator.endswith("-") else ""
         name = "".join(part if isinstance(part, str) else part.text for part in delimiter.parts)
         end = re.compile(rf"^{blank}{re.escape(name)}$", re.MULTILINE).search(self.text, self.at)
@@ -219,7 +219,7 @@ class _Reader:
         self._open("esac", expects_pattern=True)
 
     def _test(self, start: int) -> None:
-        """Reads a test `[[ … ]]`, in which operators are words."""
+        """Reads a test `[[ … ]]`, in which operators such as `&&` are words."""
         found: list[Word] = []
         while True:
             self._skip()
@@ -236,7 +236,7 @@ class _Reader:
         self._add(Command("test", start, self.at, tuple(found)))
 
     def _rest(self, command: Command) -> None:
-        """Reads words, assignments and redirections up to an operator or the line's end."""
+        """Reads words, assignments and redirections of a command, up to an operator or the end of the line."""
         words: list[Word] = []
         assignments: list[Assignment] = []
         text = self.text

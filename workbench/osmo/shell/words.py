@@ -8,7 +8,7 @@ from collections.abc import Callable
 from workbench.osmo.shell.model import Command, Expansion, Unreadable, Word
 
 DEEPEST = 40
-"""Substitutions in each other. Scripts that people write have three."""
+"""Largest depth of substitutions within each other. Scripts that people write have three."""
 TOO_DEEP = f"more than {DEEPEST} substitutions are in each other"
 _PLAIN = re.compile(r"[^ \t\n\\'\"`$;&|<>()]+")
 _QUOTED = re.compile(r"[^\\\"`$]+")
@@ -22,11 +22,13 @@ _CLOSED = re.compile(r"(?:[^`\\]|\\.)*", re.DOTALL)
 _ESCAPED = re.compile(r"\\([`$\\])")
 _ANSI = re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL)
 Inner = Callable[[str, int, int], tuple[list[Command], int]]
-"""Reads commands from an offset to a closing parenthesis: the text, the offset, the depth."""
+"""Function that reads commands up to a closing parenthesis: from the text, an offset and a depth, it returns the
+commands and the offset after the parenthesis.
+"""
 
 
 class Words:
-    """Parser for single words of a script, each from an offset on."""
+    """Parser for single words of a script, each from a given offset."""
 
     def __init__(self, text: str, inner: Inner, depth: int) -> None:
         self.text, self._inner, self._depth = text, inner, depth
@@ -61,7 +63,7 @@ class Words:
         return Word(text[start:at], start, at, tuple(parts))
 
     def _pattern(self, at: int, parts: list[str | Expansion]) -> int:
-        """Reads a pattern `@(a|b)`, one of bash's extended patterns; returns the offset after it."""
+        """Reads a pattern such as `@(a|b)`, one of bash's extended patterns. Returns the offset after it."""
         end = self.text.find(")", at)
         if end < 0:
             raise Unreadable("a parenthesis is not closed", at)
@@ -76,7 +78,7 @@ class Words:
         return end + 1
 
     def _double(self, at: int, parts: list[str | Expansion]) -> int:
-        """Reads a double-quoted text from after the opening quote; returns the offset after the closing one."""
+        """Reads a double-quoted text from after its opening quote. Returns the offset after the closing quote."""
         start, text = at, self.text
         parts.append("")
         while at < len(text):
@@ -107,7 +109,7 @@ class Words:
         return tuple(part for part in parts if isinstance(part, Expansion))
 
     def expansion(self, at: int, parts: list[str | Expansion], *, quoted: bool = False) -> int:
-        """Reads the expansion at an offset, which begins with `$` or a backtick; appends it to `parts`, and returns the
+        """Reads the expansion at an offset, which begins with `$` or a backtick, and appends it to `parts`. Returns the
         offset after it.
         """
         self._depth += 1
@@ -160,7 +162,7 @@ class Words:
         return end
 
     def _braced(self, at: int, parts: list[str | Expansion]) -> int:
-        """Reads `${…}` from after the brace; appends the expansion, and returns the offset after it."""
+        """Reads `${…}` from after the brace, and appends the expansion to `parts`. Returns the offset after it."""
         name = _BRACED.match(self.text, at)
         start = name.end() if name is not None else at
         found, end = self._until(start, _OPERAND, "}")
@@ -193,7 +195,7 @@ class Words:
         raise Unreadable(f"a {closing} is missing", start)
 
     def arithmetic(self, at: int) -> tuple[Expansion, int]:
-        """The expression up to `))`, and the offset after it.
+        """The arithmetic expression up to `))`, and the offset after it.
 
         A command that begins with a group must be written `$( (`: trying both meanings would double the time with each
         nested pair.

@@ -1,1 +1,1 @@
-"""The workflow file: rendered, read, and checked as the service checks a submission."""
+"""Workflow files: rendering, reading, and the checks that OSMO makes when one is submitted."""

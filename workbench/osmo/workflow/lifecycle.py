@@ -1,4 +1,4 @@
-"""Lifecycle of a running workflow: its timeouts, the meaning of exit codes, and its status from those of its groups."""
+"""Lifecycle of a running workflow: its timeouts, the effect of exit codes, and its status from those of its groups."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _RESULTS = {
     ExitAction.RESCHEDULE: "RESCHEDULED",
 }
 _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAILED_QUEUE_TIMEOUT")
-"""States of a group that become the workflow's, the first of these that any group has."""
+"""Statuses of groups that decide the workflow's status: it gets the first of these that any group has."""
 
 
 def timeouts(given: TimeoutSpec, pool: Pool, config: WorkflowConfig) -> tuple[datetime.timedelta, datetime.timedelta]:
-    """Time limits of the workflow's run and of its wait: the workflow's own, else the pool's, else the service's
-    defaults; never above the maximum.
+    """Longest running time and longest waiting time of a workflow: its own, else the pool's default, else that of
+    OSMO's configuration. Neither is above the maximum.
 
     Zero means not set. Raises ValueError for an invalid duration in the configuration.
     """
@@ -52,11 +52,11 @@ def after_exit(
     retries: int,
     max_retries: int,
 ) -> str:
-    """A task's status after its exit code: that of the first action whose codes include it; the task's actions come
-    before the pool's.
+    """A task's status after it has exited: that of the first exit action whose codes include the exit code. The task's
+    actions come before the pool's.
 
-    RESCHEDULE applies only while retries are left; by default OSMO allows no retries. Raises Refusal for invalid codes
-    or actions, which OSMO does not check in a pool beforehand.
+    RESCHEDULE applies only while retries are left; by default OSMO allows none. Raises Refusal for invalid codes or
+    actions, which OSMO does not check in a pool beforehand.
     """
     if exit_code is None:
         return status

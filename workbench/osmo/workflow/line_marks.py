@@ -1,4 +1,6 @@
-"""Mapping from rendered lines to template lines: marks at the template's line ends carry line numbers through Jinja."""
+"""Mapping from lines of a rendered template to lines of the template. Marks at the template's line ends carry the line
+numbers through Jinja.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ _MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 
 class LineMarks(Extension):
-    """Jinja extension that puts a mark before each line end of a template's text; expressions and statements are left
-    alone.
+    """Jinja extension that puts a mark before each line end in a template's text, but not in expressions and
+    statements.
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
@@ -33,14 +35,15 @@ class LineMarks(Extension):
 
 
 def marking_environment() -> SandboxedEnvironment:
-    """OSMO's Jinja environment, with line marks."""
+    """OSMO's Jinja environment, with line marks added."""
     return SandboxedEnvironment(undefined=StrictUndefined, extensions=[LineMarks])
 
 
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
-    """Line numbers in the file, from 0, one for each line of `plain`; the template starts at line `first`.
+    """Line number in the file, from 0, of each line of the rendered text `plain`.
 
-    If the marks change the result (through a filter on text), lines are assumed to correspond one to one.
+    `marked` is the same text with line marks, and `first` the line at which the template starts. If the marks have
+    changed the result (through a filter on text), rendered lines are assumed to be those of the template one by one.
     """
     count = plain.count("\n") + 1
     if _MARK.sub("", marked) != plain:

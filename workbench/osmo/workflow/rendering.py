@@ -1,5 +1,5 @@
-"""Conversion of a workflow file's text to YAML: sections, default values, Jinja with the user's variables, special
-tokens.
+"""Rendering of a workflow file to YAML: its sections, default values, Jinja with the user's variables,
+special tokens.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from workbench.osmo.workflow import line_marks, sandbox
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
 _SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|(?:input|host):.+)\Z", re.DOTALL)
-"""A special token, in a text that ends before the `}}` of the token and has no other `}`."""
+"""A special token at the end of a text that was cut before the `}}` of the token and has no other `}`."""
 SECTIONS = ("version", "workflow", "default-values")
 
 
 @dataclass(frozen=True)
 class Variables:
-    """Variables on the command line of `osmo workflow submit`."""
+    """Values of options on the command line of `osmo workflow submit`."""
 
     set: Sequence[str] = ()
-    """`name=value`, numbers as numbers."""
+    """Values of `--set`, as `name=value`. Numbers become numbers."""
     set_string: Sequence[str] = ()
-    """`name=value`, as text."""
+    """Values of `--set-string`, as `name=value`. Numbers stay texts."""
     environment: Sequence[str] = ()
-    """`NAME=value` over every task's environment (`--set-env`)."""
+    """Values of `--set-env`, as `NAME=value`, which override the environment of every task."""
     priority: str = NORMAL
 
 
 @dataclass(frozen=True)
 class Section:
-    """A top-level section of the file: its text, including the key, and its first line in the file, from 0."""
+    """A top-level section of a workflow file: its text with its key, and its first line in the file, from 0."""
 
     text: str
     line: int
@@ -47,15 +47,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Rendered:
-    """The workflow section after rendering."""
+    """The workflow section of a file after rendering."""
 
     text: str
     lines: tuple[int, ...] = field(repr=False)
-    """Line of the file, from 0, for each line of `text`."""
+    """Line number in the file, from 0, of each line of `text`."""
 
 
 def is_templated(text: str) -> bool:
-    """True if OSMO's command line renders a file before it reads it; it does not recognize a template that only has `{%
+    """True if OSMO's command line renders a file before it reads it. It does not recognize a template that only has `{%
     %}`.
     """
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
@@ -67,7 +67,7 @@ def has_workflow(text: str) -> bool:
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The file's top-level sections; text before the first section is ignored.
+    """The file's top-level sections by key. Text before the first section is ignored.
 
     Raises Refusal for an unknown key, a duplicate key, or a missing `workflow`.
     """
@@ -87,7 +87,7 @@ def sections(text: str) -> dict[str, Section]:
 
 
 def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
-    """Names that templates may use: default values, overrides from the command line, and placeholders for `tokens`.
+    """Variables that a template may read: default values, values from the command line, and placeholders for `tokens`.
 
     Raises Refusal for an invalid assignment or default.
     """
@@ -120,7 +120,7 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
 
 
 def stand_in(token: str) -> str:
-    """The name that stands for a special token while Jinja renders."""
+    """Name of the variable that replaces a special token while Jinja renders."""
     return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
 
 
@@ -132,9 +132,9 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _number(text: str) -> int | float | str:
-    """A number as Python reads it (1_000, nan), or the text itself.
+    """A number as Python reads it (1_000, nan), or the text itself if it is none.
 
-    So `false` stays a text, which counts as true in a condition.
+    So `false` stays a text, which counts as true in a condition of a template.
     """
     for kind in (int, float):
         try:
@@ -145,7 +145,7 @@ def _number(text: str) -> int | float | str:
 
 
 def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> Rendered:
-    """The file's workflow section with Jinja applied. Raises Refusal."""
+    """The rendered workflow section of a file. Raises Refusal if OSMO would not render it."""
     parts = sections(text)
     workflow = parts["workflow"]
     # Inside {% raw %} the token's placeholder name remains.
@@ -160,15 +160,15 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
 
 
 def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
-    """A column of the file's line, for a column of the template's line with placeholders."""
+    """Column in a line of the file, for a column in the same line with placeholders in place of special tokens."""
     before = line[: column - 1]
     return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
 
 
 def _with_stand_ins(text: str) -> tuple[str, list[str]]:
-    """The template with placeholders for special tokens, and the tokens.
+    """The template with placeholders in place of special tokens, and the tokens.
 
-    Takes linear time, since a token may never end.
+    It takes linear time, even if a token never ends.
     """
     parts = text.split("}")
     tokens: dict[str, None] = {}
@@ -182,7 +182,7 @@ def _with_stand_ins(text: str) -> tuple[str, list[str]]:
 
 
 def load_yaml(rendered: str) -> Mapping[str, Any]:
-    """The rendered section as data. Raises Refusal."""
+    """The rendered section as data. Raises Refusal if it is not YAML, or `workflow` is not a map."""
     try:
         document = documents.load_for_python(rendered)
     except yaml.YAMLError as error:

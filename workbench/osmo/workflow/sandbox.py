@@ -1,4 +1,6 @@
-"""Rendering of a workflow file in a separate process: the file is not trusted, and a template may never end."""
+"""Rendering of a workflow file in a separate process with limits, since the file is not trusted and a template may
+never end.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,18 @@ from workbench.osmo.workflow.undefined import undefined
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits on rendering: CPU time in seconds, and memory in bytes beyond what the process already uses."""
+    """Limits on rendering: CPU time in seconds, and memory in bytes in addition to what the process already uses."""
 
     seconds: float
     memory: int
 
 
 OSMO = Limit(0.5, 100 * 1024 * 1024)
-"""Built-in limits of OSMO 6.3.1 (workflow.user_workflow_limits)."""
+"""Limits on rendering that OSMO 6.3.1 has by default (workflow.user_workflow_limits)."""
 
 
 def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str]:
-    """The rendered text, and the rendered text with line marks. Raises Refusal."""
+    """The rendered text, and the rendered text with line marks. Raises Refusal if OSMO would not render it."""
     if not any(sign in text for sign in ("{{", "{%", "{#")):
         plain = without_last_newline(text)
         lines = plain.split("\n")
@@ -72,7 +74,9 @@ def _too_long(limit: Limit) -> Refusal:
 
 
 def _refusal(error: Exception, limit: Limit) -> Refusal:
-    """OSMO's answer to an error: it expects errors of Jinja, of memory and of types, and crashes on others."""
+    """The refusal with which OSMO answers an error. It handles errors of Jinja, of memory and of types, and crashes on
+    others.
+    """
     if isinstance(error, Refusal):
         return error
     if isinstance(error, MemoryError):
@@ -86,7 +90,9 @@ def _refusal(error: Exception, limit: Limit) -> Refusal:
 
 
 def _marked(text: str, values: Mapping[str, Any], plain: str) -> str:
-    """The rendered text with line marks; the plain text, whose lines are less exact, if rendering with marks fails."""
+    """The rendered text with line marks. If rendering with marks fails, the text without them, whose lines are less
+    exact.
+    """
     try:
         return marking_environment().from_string(text).render(values)
     except Exception:

@@ -1,4 +1,6 @@
-"""The models of the workflow file, as OSMO 6.3.1 checks it. The only version is 2, which OSMO does not check."""
+"""Pydantic models of the workflow file, which accept what OSMO 6.3.1 accepts. The file's only version is 2, which OSMO
+does not check.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,15 @@ from workbench.osmo.workflow.spec_data import (
 )
 
 EXIT_CODES = re.compile(r"\d+(-\d{2,}(?=-))*(-\d+)?(,\d+(-\d+)?)*")
-"""Codes and ranges, without spaces: `1-3,137`. OSMO's own pattern, `(\\d+(-\\d+)?)+…`, needs exponential time."""
+r"""Exit codes and ranges without spaces, such as `1-3,137`. OSMO's own pattern, `(\d+(-\d+)?)+…`, takes exponential
+time.
+"""
 DEFAULT_RESOURCE = "default"
 _SCALARS = (str, int, float, bool)
 
 
 class TopologyRequirement(Strict):
-    """A requirement that tasks run near each other."""
+    """A requirement of a task to run near the other tasks of its group."""
 
     key: str
     group: str = "default"
@@ -49,7 +53,7 @@ class TopologyRequirement(Strict):
 
 
 class ResourceSpec(Texts):
-    """The resources of a task. Amounts without a unit are converted, others stay as they are written."""
+    """Resources of a task. Amounts without a unit are converted to Ki; others stay as they are written."""
 
     cpu: int | None = None
     storage: str | None = None
@@ -66,7 +70,7 @@ class ResourceSpec(Texts):
 
 
 def _texts(value: Any) -> Any:
-    """A map with scalar values converted to text; other values stay and are refused later."""
+    """A map with its simple values converted to text. Other values are kept, and refused later."""
     if not isinstance(value, dict):
         return value
     items = cast("dict[Any, Any]", value).items()
@@ -74,7 +78,7 @@ def _texts(value: Any) -> Any:
 
 
 def _credentials(value: Any) -> Any:
-    """A task's credentials, each mapped to a folder or to variables, with scalar values converted to text."""
+    """The credentials of a task, each mapped to a folder or to variables, with simple values converted to text."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
@@ -126,7 +130,7 @@ def _some_command(command: list[str]) -> list[str]:
 
 
 class TaskSpec(Texts):
-    """A task, which runs one container."""
+    """A task of a workflow, which runs one container."""
 
     name: NamePattern
     image: str
@@ -147,15 +151,15 @@ class TaskSpec(Texts):
     exitActions: Annotated[dict[str, str], BeforeValidator(_texts), AfterValidator(_exit_actions)] = {}
     checkpoint: list[CheckpointSpec] = []
     resources: ResourceSpec = ResourceSpec()
-    """Ignored: `resource` names the one that is used."""
+    """Key that OSMO ignores: the key `resource` names the task's resources."""
     backend: str = ""
     resource: str = DEFAULT_RESOURCE
 
     @field_validator("name", mode="before")
     @classmethod
     def _is_text(cls, name: Any) -> Any:
-        """Refuses a number as a name: OSMO changes the case of names, and `.inf` and `.nan` are numbers rather than
-        text.
+        """Raises Refusal for a name that is a number, such as `.inf` and `.nan` in YAML: OSMO crashes when it changes
+        its case.
         """
         if isinstance(name, float):
             raise crash(f"the name {name} is a number")
@@ -199,14 +203,14 @@ class TaskGroupSpec(Strict):
 
 
 class TimeoutSpec(Strict):
-    """Time limits for a workflow's wait and run; the pool has the defaults."""
+    """Longest running time and longest waiting time of a workflow; None for the pool's default."""
 
     exec_timeout: Span | None = None
     queue_timeout: Span | None = None
 
 
 class WorkflowSpec(Strict):
-    """A workflow: groups, or single tasks, each of which becomes a group."""
+    """A workflow of groups, or of single tasks, each of which becomes a group."""
 
     name: NamePattern
     pool: str = ""
@@ -232,7 +236,7 @@ class WorkflowSpec(Strict):
 
     @property
     def all_names(self) -> list[str]:
-        """Names of all tasks and groups, which must be unique together."""
+        """Names of all tasks and groups. Each name may occur only once."""
         grouped = [name for group in self.groups for name in (group.name, *(task.name for task in group.tasks))]
         return [*(task.name for task in self.tasks), *grouped]
 
@@ -242,14 +246,14 @@ class WorkflowSpec(Strict):
 
 
 class VersionedWorkflowSpec(Strict):
-    """The workflow file as far as OSMO keeps it."""
+    """The parts of a workflow file that OSMO keeps after rendering."""
 
     version: int = 2
     workflow: WorkflowSpec
 
 
 def parse(document: Mapping[str, Any]) -> WorkflowSpec:
-    """The workflow in a document `{workflow: …}`. Raises Refusal, which lists every wrong value."""
+    """The workflow in a document `{workflow: …}`. Raises Refusal, which lists every wrong value, if it is not valid."""
     try:
         return VersionedWorkflowSpec.model_validate(document).workflow
     except ValidationError as error:
@@ -257,5 +261,5 @@ def parse(document: Mapping[str, Any]) -> WorkflowSpec:
 
 
 def upstream(item: Input) -> str | None:
-    """The task of this workflow whose output an input needs; None for other inputs."""
+    """Name of the task of this workflow whose output an input needs; None for other inputs."""
     return item.task if isinstance(item, TaskInputOutput) and ":" not in item.task else None

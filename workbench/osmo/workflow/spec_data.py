@@ -1,4 +1,6 @@
-"""The workflow file's inputs, outputs, files and checkpoints. Classes have OSMO's names, which appear in its errors."""
+"""Pydantic models of a workflow's inputs, outputs, files and checkpoints. They have OSMO's names, which its errors
+show.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from workbench.osmo.refusal import Refusal
 from workbench.osmo.units import span
 
 OUTPUT_FOLDER = "/osmo/data/output"
-"""The folder of a task's output."""
+"""Folder in the container that a task writes its output to."""
 
 
 def _regex(text: str) -> str:
@@ -63,13 +65,13 @@ class Strict(BaseModel):
 
 
 class Texts(BaseModel):
-    """Base of models in which an unknown key is an error and numbers are converted to text."""
+    """Base of models in which an unknown key is an error, and numbers are converted to text."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 
 class TaskInputOutput(Strict):
-    """The output folder of an earlier task: of this workflow, or of another one as `workflow-id:task`."""
+    """The output folder of an earlier task of this workflow (`task`), or of another workflow (`workflow-id:task`)."""
 
     task: Annotated[
         str,
@@ -95,7 +97,7 @@ class _Dataset(Strict):
 
 
 class DatasetInputOutput(Strict):
-    """A dataset of one of the service's buckets."""
+    """A dataset in one of the storage buckets that OSMO knows."""
 
     dataset: _Dataset
 

@@ -1,4 +1,4 @@
-"""The steps that OSMO runs when a workflow file is submitted, up to the objects in the cluster."""
+"""Steps that OSMO takes when a workflow file is submitted, before it creates objects in the cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from workbench.osmo.workflow.spec_data import dataset_name, name_dataset
 from workbench.osmo.workflow.validation import check_stored, validate
 
 MOST_SECONDS, MOST_MEMORY = 1.0, 512 * 1024 * 1024
-"""Limits on rendering in a check: a configuration that is checked may have the same author as the template."""
+"""Limits on rendering in a check, in seconds and bytes. The configuration that is checked may ask for more, and may
+have the same author as the template.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,17 @@ class Submission:
     """A workflow that OSMO accepts."""
 
     spec: WorkflowSpec
-    """Spec as in the file."""
+    """Workflow as the file has it."""
     groups: list[TaskGroupSpec]
-    """Tasks with their resources and the user's environment, each in a group."""
+    """Groups of tasks, which have their resources and the user's environment. Each single task is in a group of its
+    own.
+    """
     pool: Pool
     priority: str = NORMAL
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
-    """The configuration's limits on rendering, capped at what a check allows."""
+    """The configuration's limits on rendering, but at most those of a check."""
     limits = config.workflow.user_workflow_limits
     seconds, memory = limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit
     return sandbox.Limit(
@@ -45,10 +49,11 @@ def limit_of(config: Configuration) -> sandbox.Limit:
 def accepted(
     spec: WorkflowSpec, config: Configuration, pool: Pool, environment: Sequence[str] = (), priority: str = NORMAL
 ) -> list[TaskGroupSpec]:
-    """The groups after OSMO's steps that follow the schema: with resources, and with `environment` (NAME=value) set.
-    Raises Refusal.
+    """The groups of a workflow after the steps with which OSMO accepts it, with resources and `environment`
+    (NAME=value) set.
 
-    Checks that need the service's database are left out: those of datasets, credentials and nodes.
+    Checks that need OSMO's database are left out: those of datasets, credentials and nodes. Raises Refusal if OSMO
+    would not accept the workflow.
     """
     copied = spec.model_copy(deep=True)
     _set_environment(copied, environment)
@@ -62,9 +67,9 @@ def accepted(
 
 
 def _name_buckets(spec: WorkflowSpec, config: Configuration) -> None:
-    """Adds the default bucket to datasets that name none, also in the workflow that is stored.
+    """Adds the default bucket to the names of datasets without a bucket.
 
-    A user's own default, in their profile, is not known (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py,
+    A default bucket in a user's own profile is not known (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py,
     update_dataset_buckets).
     """
     for task in spec.all_tasks:
@@ -91,7 +96,7 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
 
 
 def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
-    """All groups; each task has its resources and their platform. Raises Refusal."""
+    """All groups, in which each task has its resources and its platform. Raises Refusal if one of them is not valid."""
     try:
         own = [TaskGroupSpec(name=f"{task.name}-group", tasks=[task]) for task in spec.tasks]
         groups = [*spec.groups, *own]

@@ -1,4 +1,4 @@
-"""Search for all undefined names in a template, where rendering would end at the first."""
+"""Search for all undefined names in a template. Rendering would end at the first one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from jinja2.utils import missing
 from workbench.osmo.jinja import environment
 
 _GIVEN = frozenset({"range", "dict", "lipsum", "cycler", "joiner", "namespace"})
-"""Names that every template of Jinja's has (jinja2/defaults.py)."""
+"""Names that are defined in every Jinja template (jinja2/defaults.py)."""
 MOST = 50
-"""Names that are listed."""
+"""Largest number of names that are listed."""
 
 
 class _Recorded(ChainableUndefined):
-    """Undefined name that is recorded, and then treated as a text."""
+    """Jinja object for an undefined name, which records the name and then behaves like a text."""
 
     _names: ClassVar[set[str]]
-    """The names that were read."""
+    """Undefined names that were read."""
 
     def _record(self) -> str:
         if self._undefined_name is not None and self._undefined_obj is missing:
@@ -86,8 +86,8 @@ class _Recorded(ChainableUndefined):
 def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
     """The undefined names of a template, each with its first line; empty if the first error is about something else.
 
-    Each undefined name is rendered as a text, since most are texts. A name that is only reached for another value of an
-    undefined name is not found.
+    Each undefined name is rendered as a text, since most are texts. A name that the template would read only with
+    another value of an undefined name is not found.
     """
     found: set[str] = set()
 
@@ -112,7 +112,7 @@ def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _guarded(tree: nodes.Template) -> set[str]:
-    """Names that the template reads only if they are defined, or with a default."""
+    """Names for which the template has a default, or tests first that they are defined."""
     tests = [test.node for test in tree.find_all(nodes.Test) if test.name in ("defined", "undefined")]
     tests += [each.node for each in tree.find_all(nodes.Filter) if each.name in ("default", "d") and each.node]
     return {each.name for each in tests if isinstance(each, nodes.Name)}

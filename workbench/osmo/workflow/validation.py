@@ -1,4 +1,4 @@
-"""Checks by the service before it stores a workflow: names, quota, resources, privileges, data, credentials."""
+"""Checks that OSMO makes before it stores a workflow: names, quota, resources, privileges, data, credentials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from workbench.osmo.workflow.spec_data import URLInputOutput, dataset_name
 def validate(
     name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
 ) -> None:
-    """Runs the service's checks before it stores a workflow, without those that need its database. Raises Refusal."""
+    """Raises Refusal if one of OSMO's checks before it stores a workflow fails. Checks that need its database are left
+    out.
+    """
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):
         if len(item) > longest:
@@ -51,7 +53,9 @@ def _check_guarantee(groups: Sequence[TaskGroupSpec], pool: Pool) -> None:
 
 
 def check_resources(task: TaskSpec, pool: Pool) -> None:
-    """Checks a task's resources against its platform's validations, without those about nodes. Raises Refusal."""
+    """Raises Refusal if a task's resources do not meet a validation of its platform. Validations about nodes are left
+    out.
+    """
     name = task.resources.platform or ""
     if name not in pool.platforms:
         known = ", ".join(pool.platforms)
@@ -65,9 +69,8 @@ def check_resources(task: TaskSpec, pool: Pool) -> None:
 
 
 def check_privileges(task: TaskSpec, pool: Pool) -> None:
-    """Checks that the platform allows the task's privileges: privileged, host network, folders of the node.
-
-    Raises Refusal.
+    """Raises Refusal if the platform does not allow a privilege of the task: privileged, host network, folders of the
+    node.
     """
     name = task.resources.platform or ""
     platform = pool.platforms[name]
@@ -92,7 +95,9 @@ def _check_addresses(task: TaskSpec) -> None:
 
 
 def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
-    """Checks the buckets of a task's datasets, whose names already include the bucket. Raises Refusal."""
+    """Raises Refusal if the configuration does not allow the buckets of a task's datasets, whose names include the
+    bucket.
+    """
     for writes, items in ((False, task.inputs), (True, task.outputs)):
         for item in items:
             if (name := dataset_name(item)) is not None:
@@ -103,7 +108,7 @@ def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
 
 
 def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
-    """Checks for values that PostgreSQL cannot store in the type jsonb. Raises Refusal."""
+    """Raises Refusal if a task has a value that PostgreSQL cannot store in the type jsonb."""
     for task in (task for group in groups for task in group.tasks):
         if "\\u0000" in task.model_dump_json():
             raise Refusal(
@@ -112,10 +117,7 @@ def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
 
 
 def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:
-    """Checks that all tasks with topology requirements use the same keys, and that the pool has these keys.
-
-    Raises Refusal.
-    """
+    """Raises Refusal unless all tasks with topology requirements use the same keys, and the pool has these keys."""
     used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
     if len(used) > 1:
         different = " and ".join(", ".join(keys) for keys in sorted(used))
