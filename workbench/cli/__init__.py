@@ -1,1 +1,1 @@
-"""`physai`: the platform's stacks, explained and simulated from the command line."""
+"""The command line `physai`: explains the platform's stacks, and deploys them to a simulator."""

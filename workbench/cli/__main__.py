@@ -9,7 +9,9 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Runs the command line, if possible in a copy of a resident process that has already loaded it."""
+    """Runs the command line, if possible in a copy of the resident process, which has already loaded the command's
+    modules.
+    """
     try:
         code = _run(sys.argv[1:])
     # Interrupted while modules were loaded: a command itself reports what an interruption leaves.

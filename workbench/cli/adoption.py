@@ -1,5 +1,5 @@
-"""Rewriting of a stack's state so that unfinished creations become resources: a refresh then finds out which of them
-exist.
+"""Rewriting of a stack's state after an interrupted run: unfinished creations become resources. A refresh then finds
+out which of them exist.
 
 A refresh that reads a resource for the first time takes every value that Azure shows as an input, as `pulumi import`
 does. The next run would then remove the values that the program does not set, and for some of them replace a node pool.
@@ -28,13 +28,13 @@ _SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Adoption:
-    """A deployment whose unfinished creations are resources; `assumed` and `forgotten` list those kept and dropped."""
+    """Exported state in which unfinished creations have become resources, and the URNs of these creations."""
 
     deployment: Mapping[str, Any]
     assumed: tuple[str, ...]
-    """URNs of the creations that are assumed to have completed. Their properties are not read yet."""
+    """URNs of creations that are assumed to have completed. The properties of these resources are not read yet."""
     forgotten: tuple[str, ...]
-    """URNs of the creations whose result has no known id."""
+    """URNs of creations that were dropped from the state, because the id of the created resource is not known."""
 
 
 def assume_created(deployment: Mapping[str, Any], except_releases: Collection[str] = ()) -> Adoption:
@@ -62,7 +62,9 @@ def assume_created(deployment: Mapping[str, Any], except_releases: Collection[st
 
 
 def with_inputs_of(adoption: Adoption, deployment: Mapping[str, Any]) -> dict[str, Any]:
-    """The deployment after the refresh of an adoption, with the inputs of each creation restored."""
+    """The state after the refresh of an adoption, in which each adopted resource has the inputs of its
+    creation again.
+    """
     inputs: dict[str, dict[str, Any]] = {
         each["urn"]: each.get("inputs") or {}
         for each in adoption.deployment["resources"]

@@ -1,4 +1,4 @@
-"""Alerts, each with the cause that the diagnosis of the cluster finds for it."""
+"""Alerts with the causes that the diagnosis of the cluster finds for them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def with_findings(
     target_of: Callable[[], ClusterTarget],
     now: datetime.datetime | None = None,
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """The alerts; a firing one has its cause and the advice of `physai why` added if a cause explains it.
+    """The alerts, and texts about the parts of the cluster that could not be read.
 
-    The second value lists the parts of the cluster that could not be read.
+    A firing alert has its cause and the advice of `physai why` added, if the diagnosis finds a cause.
     """
     from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness.expected import is_existing

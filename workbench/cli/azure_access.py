@@ -1,4 +1,4 @@
-"""Access to Azure for health commands that change something: the real Azure with the caller's login, or a stack's
+"""Access to Azure for commands that repair or report nodes: the real Azure with the caller's login, or a stack's
 simulated one.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.health.arm import Answer, Arm
 
 IMPACTS_FILE = "impacts.json"
-"""Reports to the simulated Azure, in the simulation's folder."""
+"""File in the simulation's folder with the reports that were sent to the simulated Azure."""
 
 
 def azure_arm(stack: str, *, real: bool, principal: Principal | None = None) -> Arm:

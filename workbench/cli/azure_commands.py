@@ -28,7 +28,7 @@ def az(*words: str) -> str:
 
 
 def assign(principal: str, kind: str, role: str, scope: str) -> str:
-    """Command for a role assignment without a condition. `principal` is a shell word."""
+    """Command for a role assignment without a condition. `principal` is a shell word with the principal's object id."""
     line = f"az role assignment create --assignee-object-id {principal} --assignee-principal-type {kind}"
     return f"{line} --role {shlex.quote(role)} --scope {shlex.quote(scope)}"
 

@@ -1,4 +1,4 @@
-"""The caller's login to Azure, and the subscription to use."""
+"""Access to Azure with the caller's login, and the choice of the subscription."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from workbench.preflight.kept_answers import Kept
 
 SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
-"""The variable that the Azure provider reads too."""
+"""Environment variable with a subscription id, which Pulumi's Azure provider reads, too."""
 
 
 def subscription_of_login(get: Get, chosen: str | None = None) -> str:
-    """The chosen subscription, or the environment's, or the only one of the login.
+    """Id of the subscription that the caller chooses, else that of the environment variable, else the only one of the
+    login.
 
     Raises:
         Unanswered: the login has no subscription.
@@ -46,7 +47,7 @@ def subscription_of_login(get: Get, chosen: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Reached:
-    """Azure as the caller reaches it."""
+    """Clients for Azure with the caller's login, and the subscription."""
 
     azure: AzureRest
     subscription: str
@@ -55,10 +56,11 @@ class Reached:
 
 
 def azure_of_login(subscription: str | None, *, fresh: bool = False) -> tuple[Reached | None, str | None]:
-    """Azure as the caller sees it; or None, and the reason why it is not queried.
+    """Clients for Azure with the caller's login, and None; or None, and the reason why Azure is not asked.
 
     Args:
-        fresh: Whether answers that were kept of an earlier command do not count.
+        subscription: Id of the subscription that the caller chooses.
+        fresh: True to ignore answers that earlier commands have kept.
 
     Raises:
         typer.BadParameter: the login has several subscriptions, and no option selects one.
@@ -80,7 +82,7 @@ def azure_of_login(subscription: str | None, *, fresh: bool = False) -> tuple[Re
 
 
 def answers_folder() -> Path:
-    """Folder of the answers that are kept."""
+    """Folder of the answers of Azure that commands keep."""
     from workbench.preflight.kept_answers import FOLDER
 
     return user_folder() / FOLDER

@@ -1,4 +1,4 @@
-"""Questions to Azure about what a stack declares: offers, limits, policies, pipelines, and ARM's verdict."""
+"""Findings from Azure about what a stack declares: offers, limits, policies, pipelines, and ARM's verdict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ GH_SECONDS = 30
 def everything(
     requested: RequestedStack, declared: Declared, reached: Reached | None, today: datetime.date, *, verdict: bool
 ) -> list[Finding]:
-    """All findings about a stack that creates its cluster on Azure: of its settings, and of what it declares."""
+    """All findings about a stack that creates its cluster on Azure: about its settings, and about its declared
+    resources.
+    """
     from workbench.cli.declared_needs import foreign_to, needs_of
     from workbench.preflight import check
 
@@ -47,7 +49,7 @@ def everything(
 
 
 def asked(requested: RequestedStack, declared: Declared, reached: Reached, *, verdict: bool) -> Iterator[Finding]:
-    """Findings of all questions that are about declared resources."""
+    """Findings from Azure's answers to all questions about declared resources."""
     from workbench.cli.verdict_input import plan_of
 
     loaded = requested.loaded
@@ -67,7 +69,9 @@ def asked(requested: RequestedStack, declared: Declared, reached: Reached, *, ve
 
 
 def flow_findings(declared: Declared) -> Iterator[Finding]:
-    """Findings about connections that are not as they have to be: Azure accepts the resources, and nobody gets in."""
+    """Findings about connections that are closed but must be open, or open but must be closed. Azure accepts the
+    resources all the same.
+    """
     from workbench.policies.flows.judging import judge, state_of
 
     for each in judge(declared):
@@ -79,7 +83,7 @@ def flow_findings(declared: Declared) -> Iterator[Finding]:
 
 
 def arm_of(reached: Reached) -> Arm:
-    """ARM for the verdict, with the caller's login."""
+    """Client with the caller's login that asks ARM for its verdict."""
     exchange = reached.exchange
     assert exchange is not None
 
@@ -95,7 +99,7 @@ def arm_of(reached: Reached) -> Arm:
 
 
 def origin(loaded: Loaded, path: str) -> str:
-    """Files that set a setting or what is below it; empty for a default."""
+    """Files that set a setting, or settings below it, as text; empty for a default."""
     from physical_ai.settings import SettingsError
 
     try:
@@ -129,14 +133,16 @@ def _subjects(reached: Reached, environment: str) -> Iterator[Finding]:
 
 
 def repository_of_checkout() -> str:
-    """The repository on GitHub that the checkout was cloned from, as owner/name; empty for another place."""
+    """Name of the GitHub repository that the checkout was cloned from, as owner/name; empty if it is not
+    from GitHub.
+    """
     text = _printed("git", "-C", str(ROOT), "remote", "get-url", "origin")
     found = re.search(r"github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", text.strip())
     return found[1] if found is not None else ""
 
 
 def subject_prefix(repository: str) -> str | None:
-    """Beginning of the subjects that GitHub sends for a repository; None where it cannot be asked."""
+    """Beginning of the OIDC subjects that GitHub sends for a repository; None if GitHub cannot be asked."""
     text = _printed("gh", "api", f"repos/{repository}/actions/oidc/customization/sub")
     try:
         prefix: Any = json.loads(text).get("sub_claim_prefix") if text else None
@@ -148,7 +154,7 @@ def subject_prefix(repository: str) -> str | None:
 
 
 def _printed(*command: str) -> str:
-    """Output of a command; empty where it fails, is missing, or takes too long."""
+    """Standard output of a command; empty if the command fails, is missing, or takes too long."""
     if shutil.which(command[0]) is None:
         return ""
     try:

@@ -1,8 +1,9 @@
 """GitHub requests in the script of `physai bootstrap`: shell lines, and jq filters for `gh`.
 
-The script reads everything first, because a request resets what it leaves out, and what exists is refused: a PUT of an
-environment was seen to remove reviewers that it does not name (ministryofjustice/modernisation-platform#4516), and a
-POST of an existing branch policy answers 303 (REST reference), for which `gh` exits with 1.
+The script first reads what exists, because a request resets properties that it leaves out, and refuses objects that
+exist: a PUT of an environment was seen to remove reviewers that it does not name
+(ministryofjustice/modernisation-platform#4516), and a POST of an existing branch policy answers 303 (REST reference),
+for which `gh` exits with 1.
 """
 
 from __future__ import annotations
@@ -13,24 +14,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 BRANCH = "main"
-"""The only branch whose jobs deploy."""
+"""Name of the only branch whose jobs may deploy."""
 POLICY = {"protected_branches": False, "custom_branch_policies": True}
 _REVIEWS = "required_approving_review_count"
 CLASSIC = f".required_pull_request_reviews | if . == null then empty else (.{_REVIEWS} // 0) end"
-"""Filter for the reviews that a classic branch protection requires; empty if it does not require pull requests."""
+"""jq filter for the number of reviews that a classic branch protection requires; empty if it requires no
+pull requests.
+"""
 RULES = (
     f'[.[] | select(.type == "pull_request") | .parameters.{_REVIEWS} // 0] | if length == 0 then empty else max end'
 )
-"""Filter for the rules in force, of rulesets of repository and organization."""
+"""jq filter for the number of reviews that the rulesets of repository and organization require; empty if they require
+no pull requests.
+"""
 SUBJECT = 'if .use_default == true then (.sub_claim_prefix // "") else "custom" end'
-"""Filter for the prefix of subjects in GitHub's answer: with ids of owner and repository where it was made, renamed
-or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). `use_immutable_subject` beside it was seen to be
-false all the same."""
+"""jq filter for the prefix of OIDC subjects in GitHub's answer. The prefix has the ids of owner and repository if the
+repository was made, renamed or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). The field
+`use_immutable_subject` does not tell that: it was seen to be false all the same.
+"""
 _RULE = '.protection_rules[]? | select(.type == "{0}")'
 _REVIEWERS = f"[{_RULE.format('required_reviewers')} | .reviewers[]?]"
 REVIEWERS = f"{_REVIEWERS} | length"
 KEPT = "kept"
-"""An environment that has its branch policies already is not written at all."""
+"""Key in a filter's output that is true if an environment already has branch policies. Such an environment is not
+changed.
+"""
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,9 @@ def protection(repository: str) -> Iterator[ScriptStep]:
 
 
 def environment(repository: str, github: str, variables: Mapping[str, str]) -> ScriptStep:
-    """The step that creates the GitHub environment with its branch policy and variables; values are shell words."""
+    """The step that creates the GitHub environment with its branch policy and variables. The variables' values are
+    shell words.
+    """
     path = f"repos/{repository}/environments/{github}"
     put = api(path, "--method", "PUT", "--input", "-")
     listed = api(f"repos/{repository}/environments?per_page=100", "--paginate", "--jq", environment_filter(github))

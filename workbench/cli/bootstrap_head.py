@@ -1,4 +1,4 @@
-"""Beginning of the script of `physai bootstrap`: functions, and the trap that locks the delivery groups again."""
+"""Beginning of the script of `physai bootstrap`: shell functions, and a trap that locks the delivery groups again."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 GROUP = "rg-physical-ai-delivery"
 PREVIEW_ROLE = "Physical AI Preview"
-"""First words of the name of the role that allows what previews need besides reading, and nothing else."""
+"""Beginning of the name of the role with the rights that previews need besides reading."""
 
 
 class InvalidValue(ValueError):
@@ -23,9 +23,11 @@ class Delivery:
     """
 
     subscription: str
-    """Subscription of this environment alone: an identity that deploys to a subscription can do anything in it."""
+    """Subscription that only this environment uses: an identity that deploys to a subscription can do
+    anything in it.
+    """
     repository: str
-    """Repository on GitHub, as `owner/name`."""
+    """Name of the GitHub repository, as `owner/name`."""
     location: str
     environment: str
     stacks: tuple[str, ...] = ()
@@ -38,7 +40,7 @@ class Delivery:
 
     @property
     def suffix(self) -> str:
-        """A suffix for globally unique names in Azure, always the same for one subscription and repository."""
+        """Suffix for globally unique names in Azure. It is always the same for one subscription and repository."""
         return hashlib.sha256(f"{self.subscription}/{self.repository}".lower().encode()).hexdigest()[:8]
 
     @property
@@ -55,7 +57,7 @@ class Delivery:
 
     @property
     def preview_role(self) -> str:
-        """Name of the role for previews; role names must be unique among all subscriptions of a tenant."""
+        """Name of the role for previews. Names of roles must be unique in a tenant."""
         return f"{PREVIEW_ROLE} {self.environment} {self.suffix}"
 
     def state(self, environment: str) -> str:

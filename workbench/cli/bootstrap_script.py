@@ -1,4 +1,4 @@
-"""The script that prepares a subscription for pipelines: state, keys, identities. Pure functions that return steps as
+"""Script that prepares a subscription for pipelines: state, keys, identities. Pure functions that return its steps as
 shell lines.
 
 The script can be run again, also after an interruption: it checks what exists, and a trap restores the locks.
@@ -43,11 +43,11 @@ class Needs:
 def deliveries(
     subscriptions: Mapping[str, str], repository: str, location: str, stacks: Sequence[str]
 ) -> list[Delivery]:
-    """Deliveries, one for each environment, each in its own subscription.
+    """The names of pipeline resources for each environment, each in its own subscription.
 
-    Raises InvalidValue for an invalid name, and if two environments would share a subscription: the identity of each
-    can write and assign roles in all of it, so the one of dev could make itself administrator of prod's cluster, or act
-    as its identity.
+    Raises InvalidValue for an invalid name, and if two environments would share a subscription. The identity of each
+    can write and assign roles in the whole subscription, so that of dev could make itself administrator of prod's
+    cluster, or act as its identity.
     """
     found: list[Delivery] = []
     for environment, subscription in subscriptions.items():
@@ -63,7 +63,7 @@ def deliveries(
 
 
 def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[ScriptStep]:
-    """All steps in order. Each command can be run again: what exists is kept."""
+    """All steps of the script, in order. Each can be run again, and keeps what exists."""
     return [
         *protection(delivered[0].repository),
         *(
@@ -94,9 +94,9 @@ def _lock(delivery: Delivery) -> ScriptStep:
 
 
 def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
-    """Steps that assign roles on resources in other subscriptions that the stacks need.
+    """Steps that assign roles on resources in other subscriptions that the stacks use.
 
-    Only the owners of those may do so.
+    Only the owners of these resources may run them.
     """
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:

@@ -1,4 +1,4 @@
-"""The engine's events of one run as plain records, the source for progress, plan and summary."""
+"""The events of one engine run as plain records. Progress, plan and summary are made from them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ VERBS = {
     "refresh": ("refreshing", "refreshed"),
     "import": ("importing", "imported"),
 }
-"""Engine operation → its present and past form. Others (`same`, `discard`, …) change nothing."""
+"""Present and past form of each engine operation that changes or reads something. Other operations (`same`, `discard`,
+…) change nothing.
+"""
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
 REPEATED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
-"""Messages that add nothing: the program reports each retry itself, and a failure has a message of its own."""
+"""Parts of messages that are not shown, because they repeat others: the program reports each retry itself, and a
+failure has a message of its own.
+"""
 
 
 @dataclass
@@ -36,13 +40,13 @@ class Step:
     type: str
     op: str
     properties: tuple[str, ...] = ()
-    """Changed property paths."""
+    """Paths of the changed properties."""
     keys: tuple[str, ...] = ()
-    """Properties among them that require a replacement."""
+    """Changed properties that require a replacement."""
     old: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Inputs before."""
+    """Inputs of the resource before the operation."""
     new: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Inputs after."""
+    """Inputs of the resource after the operation."""
     start: float = field(default_factory=time.monotonic)
     seconds: float | None = None
     failed: bool = False
@@ -76,11 +80,11 @@ class Message:
 
 @dataclass(frozen=True)
 class PolicyViolation:
-    """Report of a policy pack about one resource."""
+    """Violation that a policy pack reports about one resource."""
 
     policy: str
     level: str
-    """`mandatory`, which stops a deployment, or `advisory`."""
+    """`mandatory` if it stops a deployment, else `advisory`."""
     urn: str
     text: str
 
@@ -94,8 +98,8 @@ class Run:
     violations: list[PolicyViolation] = field(default_factory=list[PolicyViolation])
 
     def add(self, event: EngineEvent) -> Step | Message | None:
-        """Adds an event. Returns the step that has started or ended, or the message, if that is to be
-        shown; else None.
+        """Adds an event of the engine. Returns the step that it starts or ends, or its message, if that is to be shown;
+        else None.
         """
         if event.resource_pre_event is not None:
             return self._started(event.resource_pre_event.metadata)
@@ -116,7 +120,7 @@ class Run:
         return None
 
     def counts(self) -> Counter[str]:
-        """Number of resources by kind of change: created, updated, deleted, replaced. A replacement counts once."""
+        """Number of resources by engine operation, such as create and replace. A replacement counts once."""
         counts: Counter[str] = Counter()
         replaced = {step.urn for step in self.steps.values() if "replace" in step.op}
         for step in self.steps.values():
@@ -158,10 +162,10 @@ class Run:
 
 
 def _replacing(metadata: StepEventMetadata) -> tuple[str, ...]:
-    """Paths that require a replacement.
+    """Property paths that require a replacement.
 
-    They are the provider's, or else those of the option `replace_on_changes`, which the engine marks in the detailed
-    difference only.
+    They are those that the provider reports. If it reports none, they are those of the option `replace_on_changes`,
+    which the engine marks only in the detailed difference.
     """
     marked = (path for path, each in (metadata.detailed_diff or {}).items() if each.diff_kind.endswith("-replace"))
     return tuple(metadata.keys or sorted(marked))

@@ -1,4 +1,4 @@
-"""Download of a pinned chart into the user's cache, with verification."""
+"""Download of a pinned chart into the user's cache, and verification of its checksum."""
 
 from __future__ import annotations
 
@@ -33,23 +33,24 @@ class PullFailed(Exception):
 
 
 class Unlocked(PullFailed):
-    """Error for a chart without a checksum if a checksum is required."""
+    """Error for a chart without a known checksum, if the caller requires one."""
 
 
 @dataclass(frozen=True)
 class Pulled:
-    """A chart in the cache."""
+    """A chart's archive in the cache, and the result of the download."""
 
     chart: Chart
     path: Path
     sha256: str
     outcome: Literal["present", "verified", "recorded"]
-    """Result of the download: in the cache before; downloaded and verified; downloaded, and its checksum recorded as
-    the first one."""
+    """`present`: the archive was in the cache before; `verified`: it was downloaded and verified; `recorded`: it was
+    downloaded, and its checksum was recorded as the first one.
+    """
 
 
 def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
-    """Downloads a chart's archive to the cache, unless the pinned archive is in it.
+    """Downloads a chart's archive to the cache, unless the cache has the pinned archive.
 
     With `locked`, a chart without a known checksum is not downloaded: a pipeline would trust whatever it got.
 
@@ -86,7 +87,7 @@ def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
 
 
 def _install(chart: Chart, archive: Path) -> None:
-    """Copies a verified archive to where a stack with `charts.source: cache` installs it from."""
+    """Copies a verified archive to the place from which a stack with `charts.source: cache` installs it."""
     target = installed_chart(chart)
     target.parent.mkdir(exist_ok=True)
     draft = target.with_name(f".{target.name}")
@@ -106,7 +107,7 @@ def _verified(chart: Chart, archive: Path) -> str:
 
 
 def _download(chart: Chart, helm: Path, folder: Path) -> Path:
-    """The archive that `helm pull` writes to `folder`; helm's index cache is in that folder, too."""
+    """Path of the archive that `helm pull` writes to `folder`. helm's index cache is in that folder, too."""
     source = [f"{chart.repository}/{chart.name}"] if chart.is_oci else [chart.name, "--repo", chart.repository]
     done = subprocess.run(
         [str(helm), "pull", *source, "--version", chart.version, "--destination", str(folder)],

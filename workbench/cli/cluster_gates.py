@@ -1,4 +1,4 @@
-"""Selection of the cluster that a command reads or changes: a stack's simulated one, or a real one by its
+"""Selection of the cluster that a command reads or changes: a stack's simulated cluster, or a real one by its
 kubeconfig.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterTarget:
-    """A cluster, and what its node pools should offer."""
+    """A cluster that a command reads, and the GPUs that its node pools should offer."""
 
     name: str
     get: Get
@@ -46,8 +46,8 @@ def cluster_of(stack: str, kubeconfig: Path | None, settings: Settings, context:
 
 
 def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
-    """A stack's simulated cluster with the pools of its last deployment; with those of the settings if no deployment
-    finished.
+    """A stack's simulated cluster with the pools of its last deployment; if no deployment has finished, with the pools
+    of the settings.
     """
     from physical_ai.readiness import expected_pools
 
@@ -60,8 +60,8 @@ def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
 def changing_access(
     stack: str, kubeconfig: Path | None, settings: Settings, context: str | None = None
 ) -> tuple[str, Send]:
-    """The name of a cluster, and a client that can change it: of a kubeconfig's cluster, or of the stack's simulated
-    one.
+    """Name of a cluster, and a client that can change it: the cluster of the kubeconfig, or without one the stack's
+    simulated cluster.
     """
     if kubeconfig is None:
         needs_kubeconfig(context)
@@ -78,8 +78,8 @@ def needs_kubeconfig(context: str | None) -> None:
 
 
 def chosen_context(settings: Settings, context: str | None) -> str | None:
-    """The context that the user gave, else that of the stack's existing cluster; None for the file's
-    current context.
+    """Name of the context that the user gives, else that of the stack's existing cluster; None for the current context
+    of the kubeconfig.
     """
     from workbench.cli.existing_check import context_of
 
@@ -87,8 +87,8 @@ def chosen_context(settings: Settings, context: str | None) -> str | None:
 
 
 def access_text(kubeconfig: Path, settings: Settings, context: str | None) -> str:
-    """The kubeconfig of one context: the given one, else that of the stack's existing cluster, else the file's current
-    one. Raises typer.BadParameter.
+    """Text of the kubeconfig for one context: the one that the user gives, else that of the stack's existing cluster,
+    else the file's current one. Raises typer.BadParameter if the file or the context cannot be read.
     """
     from physical_ai.readiness import Unusable
     from physical_ai.readiness.kubeconfig_context import read_context

@@ -1,6 +1,7 @@
-"""A copy of the resident process, which runs a command line in place of the process that the user has started.
+"""Code of a copy of the resident process, which runs a command line in place of the process that the user has started.
 
-The resident process imports this module, and so loads the imports of the commands of `resident_command`.
+The resident process imports this module, so that the imports of the commands of `resident_command` are already loaded
+in each copy.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ USED = (
     "workbench.cli.workflows.runner",
     "simulator.simulation",
 )
-"""Modules that commands import when they run; they import all others that commands use."""
+"""Modules that commands import when they run. Together with their own imports they are all that commands use."""
 
 for _module in USED:
     importlib.import_module(_module)
@@ -51,7 +52,7 @@ STDERR = 2
 
 
 def serve(control: socket.socket) -> None:
-    """Runs the command line that it receives over the socket, and answers with the exit code. Does not return."""
+    """Runs the command line that it receives over the socket, and answers with the exit code. Ends the process."""
     with control.makefile("rb") as lines:
         request = json.loads(lines.readline())
     _take_over(request)
@@ -91,8 +92,8 @@ def _opened(number: int, mode: str, text: tuple[str, str]) -> TextIOWrapper:
 
 
 def _obey(control: socket.socket) -> None:
-    """Sends this process the signals that the user's process receives; when that process ends, kills everything started
-    here.
+    """Sends this process the signals that the user's process passes on. If that process ends, kills everything that
+    this one has started.
     """
     with suppress(OSError):
         while numbers := control.recv(16):

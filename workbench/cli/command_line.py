@@ -8,9 +8,9 @@ from simulator import program_process
 from workbench.cli.resident_command import COPY
 
 RUN_THE_PROGRAM = ("up", "preview")
-"""Commands that run the program."""
+"""Commands that run the Pulumi program."""
 WITHOUT = {"-h", "--help", "--from"}
-"""Options with which they do not: `--from` shows what a plain `pulumi preview` printed."""
+"""Options with which these commands do not run the program: `--from` shows a preview that somebody else has made."""
 
 
 def run_here(arguments: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from physical_ai.untrusted.text import COMMAND, inert, inert_json, printable, un
 
 FULL_WIDTH = 1000
 PIPED_WIDTH = 200
-"""Columns without a terminal: tables in a log or a file should not wrap."""
+"""Number of columns without a terminal, so that tables in a log or a file do not wrap."""
 
 STYLES = {
     Severity.OK: "green",
@@ -31,8 +31,8 @@ STYLES = {
 
 @dataclass(frozen=True)
 class _Inert:
-    """Renders other renderables, passing their text through `physical_ai.untrusted.text`, because it may come from any
-    file.
+    """Content for a console whose text is passed through `physical_ai.untrusted.text` when it is rendered, because it
+    may come from any file.
     """
 
     renderables: Sequence[ConsoleRenderable]
@@ -66,7 +66,9 @@ out, err = Console(), Console(stderr=True)
 
 
 def renew() -> None:
-    """Adapts the consoles to the present standard streams and environment variables, also in a copy of a process."""
+    """Adapts the consoles to the present standard streams and environment variables, which differ in a copy of a
+    process.
+    """
     width = None if sys.stdout.isatty() else PIPED_WIDTH
     Console.__init__(out, highlight=False, width=width)
     width = None if sys.stderr.isatty() else PIPED_WIDTH
@@ -79,7 +81,9 @@ renew()
 
 
 def discard_output() -> None:
-    """Discards buffered output: writing it at the end of the process would fail, as writing has failed before."""
+    """Discards output that is still buffered. Writing it at the end of the process would fail, as an
+    earlier write did.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:
@@ -91,7 +95,7 @@ def discard_output() -> None:
 
 
 def print_figures(table: RenderableType, console: Console = out) -> None:
-    """Prints a table at its full width: on a narrow terminal a wrapped line is better than a truncated figure."""
+    """Prints a table at its full width. On a narrow terminal a wrapped line is better than a truncated figure."""
     needed = Measurement.get(console, console.options.update(max_width=FULL_WIDTH), table).maximum
     width = console.width
     console.width = max(width, needed)  # `print` can only reduce the width of its console
@@ -118,7 +122,7 @@ def print_foreign_json(document: Any) -> None:
 
 
 def print_text(text: str) -> None:
-    """Prints a result of several lines on stdout; control characters that it may quote from a file are
+    """Prints a text of several lines on stdout. Control characters, which it may quote from a file, are
     made harmless.
     """
     print(inert(text), end="")

@@ -26,7 +26,7 @@ POINTS = 240
 
 @dataclass(frozen=True)
 class Drawn:
-    """A page that was drawn, and its panels without data."""
+    """A dashboard page that was written, and the titles of its panels without data."""
 
     file: Path
     empty: tuple[str, ...]
@@ -35,8 +35,8 @@ class Drawn:
 def draw(
     dashboards: Iterable[Dashboard], reader: Reader, clock: Clock, folder: Path, model_minutes: float
 ) -> list[Drawn]:
-    """Writes a page for each dashboard, with the last `model_minutes` of simulated time, and the script that the pages
-    share.
+    """Writes a page for each dashboard, with the last `model_minutes` of simulated time, and one script for
+    all pages.
     """
     folder.mkdir(parents=True, exist_ok=True)
     script = resources.files("plotly") / "package_data" / "plotly.min.js"
@@ -46,7 +46,7 @@ def draw(
 
 @dataclass(frozen=True)
 class _Source:
-    """Source of the data in a dashboard's panels."""
+    """A dashboard, and the Prometheus that answers its queries."""
 
     dashboard: Dashboard
     reader: Reader
@@ -94,7 +94,7 @@ def _line(query: Query, labels: Mapping[str, str], values: Sequence[Sequence[Any
 
 
 def legend(text: str, labels: Mapping[str, str]) -> str:
-    """A legend with its labels filled in, as in Grafana.
+    """A series' legend with its labels filled in, as Grafana does it.
 
     >>> legend("{{node}} ready", {"node": "a"})
     'a ready'

@@ -1,4 +1,4 @@
-"""Declared resources of a stack, for checks of what it needs in Azure."""
+"""Declared resources of a stack in the form that checks of its needs in Azure read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
 
 
 def needs_of(declared: Declared) -> list[DeclaredResource]:
-    """The resources of a run of the program, as the checks of its needs read them."""
+    """The recorded resources of a run of the program, in the form that checks of its needs read."""
     return [
         DeclaredResource(each.type, each.name, each.inputs, each.options.provider, each.urn)
         for each in declared.resources
@@ -50,9 +50,9 @@ def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignSc
 
 @cache
 def declared_of(stack: str) -> tuple[DeclaredResource, ...]:
-    """The resources of a committed stack; warnings of the program are not shown.
+    """The resources of a committed stack. Warnings of the program are not shown.
 
-    Raises SettingsError, pulumi.RunError.
+    Raises SettingsError or pulumi.RunError if the stack is not valid.
     """
     with redirect_stderr(io.StringIO()):
         return tuple(declared_by(read_stack(stack)))

@@ -1,4 +1,4 @@
-"""Errors about an object that is in Pulumi's state and that somebody has deleted outside of Pulumi."""
+"""Recognition of errors about objects that are in Pulumi's state and that somebody has deleted outside of Pulumi."""
 
 from __future__ import annotations
 

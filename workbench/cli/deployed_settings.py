@@ -1,7 +1,7 @@
 """The settings that a cluster was deployed with, for commands that judge its nodes.
 
-A simulated stack keeps the settings of its last update, whatever the stack's file says since. A real cluster has no
-copy: there the command line gives the additions to the stack's file, and the nodes are compared with the result.
+A simulated stack keeps the settings of its last update, even if the stack's file has changed since. A real cluster has
+no copy: its nodes are compared with the stack's file and the additions on the command line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from physical_ai.settings import Loaded, Settings
 
 JUDGED = ("pools", "gpuOperator", "gridDriver", "dra", "health")
-"""Settings that say what a node has to be."""
+"""Sections of the settings that determine what a node must have."""
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 MOST_SHOWN = 5
 
@@ -27,10 +27,10 @@ def deployed_settings(
     files: Sequence[Path] | None = None,
     assignments: Sequence[str] | None = None,
 ) -> Settings:
-    """Settings with which a command's cluster was deployed. Prints how they differ from the stack's file.
+    """The settings that a cluster was deployed with. Prints how they differ from the stack's file.
 
     Raises:
-        SettingsError: with all faults of the stack's file or of the additions on the command line.
+        SettingsError: lists all faults of the stack's file or of the additions on the command line.
     """
     from workbench.cli.requested_stack import read_stack
 
@@ -60,7 +60,7 @@ def _of_simulation(stack: str) -> Loaded | None:
 
 
 def _differences(stack: str, deployed: Loaded) -> list[str]:
-    """Differences of the stack's file from the deployed settings; empty if the file is now invalid."""
+    """Texts about differences between the stack's file and the deployed settings; empty if the file is now invalid."""
     from physical_ai.settings import SettingsError, load
     from physical_ai.settings.compare import differences
 
@@ -76,7 +76,7 @@ def _differences(stack: str, deployed: Loaded) -> list[str]:
 
 
 def other_settings(nodes: Iterable[Mapping[str, Any]], settings: Settings) -> list[str]:
-    """Contradictions between Azure's nodes and the settings, which show that the cluster was deployed with other
+    """Texts about nodes in Azure that contradict the settings. They show that the cluster was deployed with other
     settings.
     """
     from physical_ai.kubernetes.objects import labels, name

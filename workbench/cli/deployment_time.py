@@ -16,7 +16,7 @@ GATE = "GPUs ready"
 GATE_TYPE = "physical-ai:gpu:GpuGate"
 _OPERATOR = "gpu-operator"
 SHORT = 0.5
-"""Minutes below which a step on the path is left out of the table."""
+"""Duration in minutes below which a step of the critical path is left out of the table."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class DeploymentTime:
     fast: Schedule
     slow: Schedule
     types: dict[str, str]
-    """Types of the steps by name."""
+    """Resource types of the steps, by the step's name."""
     reference: Reference
 
     def timing(self, name: str) -> Timing:
@@ -35,7 +35,7 @@ class DeploymentTime:
 
 
 def deployment_time(name: str, declared: Stack) -> DeploymentTime:
-    """The duration of a first deployment."""
+    """The estimated duration of the first deployment of the declared resources."""
     created = [each for each in declared.resources if each.custom]
     needs = {_label(each): _needs(each, created) for each in created}
     types = {_label(each): each.type for each in created}
@@ -68,7 +68,7 @@ def _before_gpus(created: Sequence[Resource]) -> list[str]:
 
 
 def document(found: DeploymentTime) -> dict[str, Any]:
-    """The estimate as data. Minutes are rounded to a tenth."""
+    """The estimate as JSON data. Minutes are rounded to a tenth."""
     path = [
         {
             "step": each.step.name,
@@ -93,8 +93,8 @@ def document(found: DeploymentTime) -> dict[str, Any]:
 
 
 def table_rows(data: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Rows for people about the critical path: step, its time in the slow case, its duration, and the source of the
-    figure.
+    """Rows of the table about the critical path: step, its start and end in the slow case, its duration, and the source
+    of the figure.
     """
     return [
         (

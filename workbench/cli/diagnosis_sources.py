@@ -1,4 +1,6 @@
-"""Sources, besides the cluster, for diagnosing workloads: node pools in Azure, workflows in OSMO. Only read."""
+"""Further sources for diagnosing workloads besides the cluster: node pools in Azure, and workflows in OSMO. Changes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ Pools = Mapping[str, Mapping[str, Any]]
 
 
 def simulated_pools(simulation: Simulation) -> Pools | None:
-    """The properties of the simulated cluster's node pools, by name, as a GET of each pool shows them; None if the
+    """Properties of the simulated cluster's node pools, by name, as a GET of each pool returns them; None if the
     cluster is not on Azure.
     """
     found: dict[str, Mapping[str, Any]] = {}
@@ -37,7 +39,7 @@ def simulated_pools(simulation: Simulation) -> Pools | None:
 
 
 def azure_pools(get: Get, subscription: str, settings: Settings) -> Pools:
-    """The properties of a cluster's node pools in Azure, by name, read with one list request.
+    """Properties of a cluster's node pools in Azure, by name, from one list request.
 
     Raises:
         Unanswered: Azure does not answer, or refuses.
@@ -59,7 +61,9 @@ def azure_pools(get: Get, subscription: str, settings: Settings) -> Pools:
 
 
 def simulated_workflows(simulation: Simulation) -> list[dict[str, Any]]:
-    """The workflows that the simulated OSMO has run, in the form of OSMO's API; each task is given as its own group."""
+    """The workflows that the simulated OSMO has run, in the form of OSMO's API. Each task is shown as a group of its
+    own.
+    """
     from simulator.osmo.history import History
 
     return [
@@ -82,7 +86,7 @@ def simulated_workflows(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def described_workflow(file: Path) -> list[dict[str, Any]]:
-    """The workflow in a file that has an answer of OSMO's API.
+    """The workflow in a file with an answer of OSMO's API.
 
     Raises:
         typer.BadParameter: the file is not such an answer.

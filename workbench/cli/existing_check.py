@@ -1,4 +1,4 @@
-"""Requests of `physai check` to an existing cluster, by the context that its stack names."""
+"""Check of an existing cluster for `physai check`, by the kubeconfig context that the stack names."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from workbench.preflight.existing import Read, Wanted, judge_cluster, read_clust
 
 
 def context_of(settings: Settings) -> str | None:
-    """The context of the stack's existing cluster; None for a cluster that the stack creates."""
+    """Kubeconfig context of the stack's existing cluster; None for a stack that creates its cluster."""
     target = existing_cluster(settings)
     return target.context if target is not None else None
 
 
 def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
-    """The findings, and the reason why the cluster was not queried, if it was not.
+    """Findings about the stack's existing cluster, and the reason why it was not asked, or None if it was.
 
-    None for a cluster that the stack creates.
+    The result as a whole is None for a stack that creates its cluster.
     """
     settings = loaded.settings
     target = existing_cluster(settings)
@@ -53,7 +53,7 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """Findings about other owners' objects in the cluster that a preview and a deployment would report, too."""
+    """Findings about objects of other owners in the cluster. A preview and a deployment report them, too."""
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:
@@ -63,8 +63,8 @@ def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
 
 
 def reader(get: Get) -> Read:
-    """Function that lists objects of the API server; it returns None for a kind that does not exist or may
-    not be read.
+    """Function that lists objects of the API server by path. It returns None for a list that does not exist, or that
+    the login may not read.
     """
 
     def read(path: str) -> Sequence[Mapping[str, Any]] | None:

@@ -1,4 +1,4 @@
-"""The existing cluster that the simulator has to create before a stack is deployed into it."""
+"""Input for the simulator about an existing cluster, which it creates before a stack is deployed into it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:
 
 
 def _host_driver(settings: Settings, pool: Pool) -> str:
-    """Version of the driver on the pool's hosts, any if the settings request none; empty if the driver is not on the
-    host.
+    """Version of the driver on the hosts of a pool, empty if a host has none. If the settings require no version, it is
+    that of the GPU Operator's settings.
     """
     if pool.driver.source.value != "host":
         return ""

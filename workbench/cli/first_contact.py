@@ -1,4 +1,6 @@
-"""First contact of a stack: its folder, its commands as processes, time and cost of what comes next."""
+"""First contact of a stack: its folder, the processes that run its commands, and estimates of time and cost for its
+stages.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +26,23 @@ if TYPE_CHECKING:
     from workbench.first_contact.stages import Stage, Subject
 
 Run = Callable[[Sequence[str], Path], "Answer"]
-"""Runs a command, shows its output, writes it to a file, and returns it."""
+"""Function that runs a command, shows its output, writes the output to a file, and returns it."""
 STATE, PAGE, KUBECONFIG = "state.json", "evidence.md", "kubeconfig"
 
 
 class Busy(Exception):
-    """Another process is in the first contact of this stack."""
+    """Error if another process runs the first contact of the same stack."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Folder of one stack's first contact, in the user's folder, with state and evidence."""
+    """Folder with the state and the evidence of one stack's first contact, within the user's folder."""
 
     path: Path
 
     @classmethod
     def of(cls, stack: str, *, simulated: bool) -> Folder:
-        """Two checkouts never share one."""
+        """The folder for a stack. Each checkout has folders of its own."""
         checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
         return cls(user_folder() / "first" / f"{checkout}-{stack}{'-simulated' if simulated else ''}")
 
@@ -50,7 +52,7 @@ class Folder:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Locks the folder, so that only one process uses it; raises Busy if another process has it."""
+        """Locks the folder, so that only one process uses it. Raises Busy if another process has locked it."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path.chmod(0o700)
         with (self.path / "lock").open("a") as file:
@@ -61,7 +63,7 @@ class Folder:
             yield
 
     def read(self, stack: str, settings: str, *, simulated: bool) -> Progress:
-        """The progress so far. Raises Unreadable."""
+        """The saved progress; without a state file, a new one. Raises Unreadable."""
         from workbench.first_contact.progress import Progress, Unreadable, parsed
 
         try:
@@ -72,7 +74,7 @@ class Folder:
             raise Unreadable(str(problem)) from None
 
     def save(self, progress: Progress) -> None:
-        """Writes state and page; a process that dies meanwhile leaves the former ones."""
+        """Writes the state file and the page of evidence. If the process dies meanwhile, the former files remain."""
         from workbench.first_contact.progress import page, text
         from workbench.first_contact.stages import stages
 
@@ -80,14 +82,14 @@ class Folder:
             self.keep(name, content)
 
     def keep(self, name: str, content: str) -> None:
-        """Writes a file that nobody else can read; a process that dies meanwhile leaves the former one."""
+        """Writes a file that only the user can read. If the process dies meanwhile, the former file remains."""
         new = self.path / f"{name}.new"
         _make_private(new)
         new.write_text(content, encoding="utf-8")
         new.replace(self.path / name)
 
     def evidence(self, number: int, name: str) -> Path:
-        """A new file for the output of one command of a stage."""
+        """Path of a new file for the output of a stage's command."""
         attempt = 1
         while (file := self.path / f"{number:02}-{name}-{attempt}.txt").exists():
             attempt += 1
@@ -100,14 +102,14 @@ def _make_private(file: Path) -> None:
 
 
 def digest(settings: Settings) -> str:
-    """A digest of the settings, which tells whether they have changed."""
+    """A digest of the settings, which shows later whether they have changed."""
     from physical_ai.settings import dump
 
     return hashlib.sha256(json.dumps(dump(settings), sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
-    """The stack as far as the commands depend on it."""
+    """The facts about a stack that the commands of its stages depend on."""
     from physical_ai.settings.facts.osmo import platforms
     from workbench.first_contact.stages import Subject
 
@@ -119,7 +121,10 @@ def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
 
 
 def run(words: Sequence[str], file: Path) -> Answer:
-    """Runs a command in the checkout, shows its output unless it is a document, and keeps it. `physai` is this one."""
+    """Runs a command in the checkout, and writes its output to a file. The output is also shown, unless it is JSON.
+
+    The word `physai` stands for this program.
+    """
     from workbench.cli.console import print_text
     from workbench.first_contact.judging import Answer
 
@@ -153,16 +158,18 @@ def run(words: Sequence[str], file: Path) -> Answer:
 
 @dataclass(frozen=True)
 class Figures:
-    """Time and cost of the stages of one stack: estimates of `physai time` and `physai cost`."""
+    """Estimated time and cost of a stack's stages, as `physai time` and `physai cost` give them. Times are
+    in minutes.
+    """
 
     deployment: tuple[float, float]
     nodes: tuple[float, float]
     standing: float
     """USD per hour for the nodes without GPUs, at list prices."""
     gpus: float
-    """USD per hour with one node of each GPU pool beside them."""
+    """USD per hour for the nodes without GPUs and one node of each GPU pool, at list prices."""
     complete: bool
-    """False if a size has no price."""
+    """False if a VM size has no price."""
 
     def minutes(self, stage: Stage) -> tuple[float, float]:
         if stage.minutes == "deployment":
@@ -174,7 +181,7 @@ class Figures:
 
 
 def figures(requested: RequestedStack) -> Figures:
-    """The figures of a stack; the program runs without an engine for them."""
+    """The estimates for a stack. For them the program runs without the Pulumi engine."""
     from physical_ai.catalog.timings import timing
     from workbench.cli.deployment_time import GATE_TYPE, deployment_time, document
     from workbench.cli.policy_pack import declared_or_exit

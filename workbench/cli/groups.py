@@ -1,4 +1,4 @@
-"""The commands in groups by purpose, in the order of the help."""
+"""Groups of the commands by purpose, in the order of the help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class UnknownCommand(Exception):
-    """Error if there is no command of this name."""
+    """Error for a command name that does not exist."""
 
     def __init__(self, name: str, known: list[str]) -> None:
         super().__init__(name)
@@ -17,10 +17,10 @@ class UnknownCommand(Exception):
 
 
 class CommandGroup(TyperGroup):
-    """Command group whose commands Typer lists panel by panel, with subgroups among the commands."""
+    """Command group whose help lists the commands panel by panel, with subgroups among the other commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the commands in the order of the panels; Typer would put subgroups last."""
+        """Names of the commands in the order of the panels. Typer by itself would put subgroups last."""
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
@@ -85,19 +85,19 @@ PANELS = {
         "bootstrap": "Print the setup script for pipelines",
     },
 }
-"""Each command's panel in the help, and what it does in one line of 80 columns."""
+"""Commands by their panel in the help, each with a description for a line of 80 columns."""
 ORDER = [name for commands in PANELS.values() for name in commands]
 
 
 def listing(name: str) -> dict[str, Any]:
-    """Position of a command in the help, as options of `Typer.command` and `Typer.add_typer`."""
+    """Name, short help and panel of a command, as options of `Typer.command` and `Typer.add_typer`."""
     panel = next(panel for panel, commands in PANELS.items() if name in commands)
     return {"name": name, "short_help": PANELS[panel][name], "rich_help_panel": panel}
 
 
 def with_values_named(command: Any, parent: Any = None) -> Any:
-    """The command, changed so that its help names the values of options as the reference does, and no
-    value for flags.
+    """The command, changed so that its help shows the names of option values as the reference page does, and none for
+    flags.
     """
     context = typer.Context(command, parent=parent, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):
@@ -109,6 +109,6 @@ def with_values_named(command: Any, parent: Any = None) -> Any:
 
 
 def value_name(parameter: Any) -> str:
-    """Name of an option's or argument's value in help and messages: `STACK`."""
+    """Name of the value of an option or argument in help and messages, such as `STACK`."""
     many = parameter.param_type_name == "argument" and parameter.nargs == -1
     return parameter.metavar or f"{parameter.name.strip('_').upper()}{'…' if many else ''}"

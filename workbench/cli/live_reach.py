@@ -1,5 +1,5 @@
-"""Policies, Services and Pods of a live cluster, which decide about connections, with Azure's side as the stack
-declares it.
+"""Facts that decide about connections in a live cluster: its NetworkPolicies, Services and Pods. Resources in Azure are
+taken as the stack declares them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PATHS: Mapping[str, str] = {
     SERVICE: "/api/v1/services",
     NETWORK_POLICY: "/apis/networking.k8s.io/v1/networkpolicies",
 }
-"""Path that is read in place of the declared resources of a type."""
+"""API path of the objects that replace a stack's declared resources, by resource type."""
 PODS = "/api/v1/pods"
 OTHERS: Mapping[str, str] = {
     "CiliumNetworkPolicy": "/apis/cilium.io/v2/ciliumnetworkpolicies",
@@ -35,12 +35,12 @@ OTHERS: Mapping[str, str] = {
     "Calico's GlobalNetworkPolicy": "/apis/crd.projectcalico.org/v1/globalnetworkpolicies",
     "AdminNetworkPolicy": "/apis/policy.networking.k8s.io/v1alpha1/adminnetworkpolicies",
 }
-"""Policies of other kinds, which decide before or beside NetworkPolicies and are not judged."""
+"""API paths of policies of other kinds. They also decide about connections, but are not judged."""
 ENDED = ("Succeeded", "Failed")
 
 
 def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
-    """State of a cluster that decides about connections, and notes on the parts that are not known.
+    """Facts about a cluster that decide about connections, and notes about facts that are not known.
 
     Raises:
         Unreachable, Unusable: the cluster does not answer, or refuses everything.
@@ -68,7 +68,9 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
-    """Objects at a path; None if the login may not read them, so that the declared ones are used."""
+    """Objects at an API path; None if the login may not read them, so that the declared ones are used. Adds a note
+    then.
+    """
     try:
         return list(get(path, {})["items"])
     except (Unreachable, Missing, Malformed) as problem:
@@ -89,7 +91,9 @@ def _of(policy: Resource) -> tuple[str, str]:
 
 
 def _foreign(live: Sequence[Resource], own: set[tuple[str, str]]) -> Iterator[str]:
-    """Notes on other owners' policies in namespaces of the flows; they have the same effect as the stack's own."""
+    """Notes about NetworkPolicies of other owners in the namespaces of the flows, and about missing ones of
+    the stack.
+    """
     about = {each.namespace for each in PARTIES.values() if isinstance(each, Pod)}
     others = [f"{space}/{called}" for space, called in map(_of, live) if (space, called) not in own and space in about]
     if others:
@@ -115,7 +119,7 @@ def _other_kinds(get: Get) -> Iterator[str]:
 
 
 def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
-    """Running Pods, one for each set of properties that a policy could select."""
+    """Running Pods, one for each combination of properties that a NetworkPolicy can select."""
     by_space = {name(each): dict(labels(each)) for each in spaces}
     seen: set[tuple[Any, ...]] = set()
     for each in pods:
@@ -136,7 +140,7 @@ def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
 
 
 def _absent(world: World, running: tuple[Pod, ...] | None) -> Iterator[str]:
-    """Notes on parties without a running Pod, which are judged by a Pod with the labels of their chart."""
+    """Notes about parties without a running Pod. They are judged by a Pod with the labels that their chart sets."""
     if running is None:
         return
     live = replace(world, running=running)

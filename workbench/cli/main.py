@@ -1,4 +1,4 @@
-"""The `physai` command: its subcommands, and the one place where failures become messages and exit codes."""
+"""The `physai` command: its subcommands, and the conversion of their errors to messages and exit codes."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ for name, group in {
 
 
 def collect_garbage_rarely() -> None:
-    """Makes the garbage collector run a hundred times less often.
+    """Makes Python's garbage collector run a hundred times less often.
 
     While the SDKs' thousands of classes are imported, each collection searches all of them: 0.6 s that free nothing.
     """
@@ -202,7 +202,7 @@ def _failure_of_recording(problem: Exception) -> tuple[int, str] | None:
 
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:
-    """Faults of the settings as data; empty for any other failure."""
+    """Faults of the settings that an error lists, as data; empty for any other error."""
     from physical_ai.catalog.reading import CatalogError
 
     if isinstance(problem, CatalogError):
@@ -215,7 +215,7 @@ def _faults(problem: Exception) -> list[dict[str, Any]]:
 
 
 def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
-    """Prints an expected failure; returns its exit code and text. None for a defect of this program."""
+    """Prints an expected failure, and returns its exit code and text; returns None for a defect of this program."""
     if isinstance(problem, typer.TyperException | UnknownCommand):
         if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
             return BAD_INPUT, ""

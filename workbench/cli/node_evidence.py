@@ -1,4 +1,4 @@
-"""Evidence about a node, for the commands that show it, report it, or repair the node."""
+"""Evidence about a node, for the commands that show it, report it to Azure, or repair the node."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
 
 
 def closed_gates(get: Get, expected: Sequence[Expected]) -> tuple[list[ClosedGate], tuple[str, ...]]:
-    """The first closed gate of each node, and the parts of the evidence that the login may not read."""
+    """The first closed gate of each node, and texts about evidence that the login may not read."""
     from physical_ai.readiness import read_reports
 
     reports = read_reports(get, expected)
@@ -49,7 +49,9 @@ def closed_gates(get: Get, expected: Sequence[Expected]) -> tuple[list[ClosedGat
 
 
 def no_fault(node: str, findings: Sequence[Mapping[str, Any]], unread: Sequence[str]) -> NoReturn:
-    """Ends the command for a node without a known fault: its machine is restarted or replaced only on request."""
+    """Ends the command for a node without a known fault, with advice. Its machine is restarted or replaced only on
+    request.
+    """
     lines = [f"Nothing that is known of {node} speaks for a restart or another machine."]
     for each in findings:
         lines += [f"  {each['cause']}: {each['reason']}", f"    do: {each['fix']}"]

@@ -1,4 +1,4 @@
-"""Policies applied to a stack: to what the program declares, and as the policy pack of an engine run."""
+"""Policies of a stack: applied to the resources that the program declares, or as the policy pack of an engine run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from workbench.policies import Stack as Declared
 
 PACK = ROOT / "workbench" / "policies" / "pack" / "__main__.py"
-"""The policy pack, as a file that the engine starts without a language host."""
+"""File of the policy pack. The engine can start it without a language host."""
 MANDATORY = "mandatory"
 
 
 def declared_resources(requested: RequestedStack, *, preview: bool, subscription: str | None = None) -> Declared:
-    """Resources that the program declares with these settings, from a run without an engine.
+    """The resources that the program declares for a stack, from a run without the engine.
 
     Args:
         preview: True to run as in a first preview, in which no output of Azure is known.
-        subscription: The real subscription of a login, which determines ids and names of the data services.
+        subscription: Id of the login's subscription, which determines ids and names of the data services.
     """
     from simulator.program import load_azure_on_demand
 
@@ -45,8 +45,8 @@ def declared_resources(requested: RequestedStack, *, preview: bool, subscription
 
 
 def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
-    """Declared resources for a command; if the program refuses the settings, prints the program's message and ends the
-    command.
+    """The resources that the program declares for a stack. If the program refuses the settings, prints its message and
+    ends the command.
 
     Raises:
         typer.Exit: the program refuses these settings.

@@ -1,4 +1,4 @@
-"""Live progress on stderr: running operations, and a line for each finished one."""
+"""Progress of an engine run on stderr: the running operations, and a line for each finished one."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ PHASES = {
     "clean up": "removing the simulation",
 }
 ROWS = 8
-"""Running operations that are shown at once."""
+"""Largest number of running operations that are shown at once."""
 
 
 class Progress:
-    """A `simulator.simulation.Reporter` that prints progress.
+    """Implementation of `simulator.simulation.Reporter` that prints the progress of an engine run.
 
-    On a terminal the last lines are live; elsewhere (CI) each finished step is one line.
+    On a terminal the last lines show the running operations. Elsewhere, as in CI, each finished step is one line.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:

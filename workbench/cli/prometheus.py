@@ -19,7 +19,7 @@ from physical_ai.telemetry.usage import Sample
 
 TOKEN = "PROMETHEUS_TOKEN"  # noqa: S105 - a name
 BOUNDS = Bounds(seconds=60, idle=60)
-"""Limits on a query: one over weeks takes a while before its first byte."""
+"""Limits on one query. They are wide, because a query over weeks takes a while before its first byte."""
 
 
 DEFAULT = "http://127.0.0.1:9090"
@@ -39,10 +39,10 @@ class PrometheusFailed(Exception):
 
 
 def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
-    """The results of instant queries, by the queries' names.
+    """The results of instant queries, by the names of the queries.
 
     Raises:
-        PrometheusFailed: with the address, the reason, and what to write.
+        PrometheusFailed: Prometheus does not answer; the text has the address, the reason, and what to write.
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -53,10 +53,10 @@ def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
 
 
 def firing(address: str) -> list[Mapping[str, Any]]:
-    """The firing alerts, with the annotations of their rules, which the alerts' series lack.
+    """The firing alerts, with the annotations of their rules. The time series of alerts lack these annotations.
 
     Raises:
-        PrometheusFailed: see `listed_alerts`.
+        PrometheusFailed: as in `listed_alerts`.
     """
     return [each for each in listed_alerts(address) if each.get("state") == "firing"]
 
@@ -65,7 +65,7 @@ def listed_alerts(address: str) -> list[Mapping[str, Any]]:
     """The pending and firing alerts, with the annotations of their rules.
 
     Raises:
-        PrometheusFailed: also if the address only serves queries, as that of an Azure Monitor workspace does.
+        PrometheusFailed: the address does not answer, or serves only queries, as an Azure Monitor workspace does.
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -82,7 +82,7 @@ def listed_alerts(address: str) -> list[Mapping[str, Any]]:
 
 
 def ask_range(address: str, query: str, start: float, end: float, step: float) -> list[Mapping[str, Any]]:
-    """The series of a range query, each with `metric` and `values`; times in seconds since 1970.
+    """The series of a range query, each with `metric` and `values`. Times are in seconds since 1970.
 
     Raises:
         PrometheusFailed: Prometheus does not answer.

@@ -1,4 +1,4 @@
-"""Alerts and Xids from a Prometheus, as signs for the diagnosis."""
+"""Alerts and Xids from a Prometheus, as input of the diagnosis."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Sample
 
 RECENT, WINDOW = "1d", "30d"
-"""Period in which an Xid may explain the present signs, and the period in which Xids are listed."""
+"""RECENT: period in which an Xid may explain a present problem. WINDOW: period in which Xids are listed."""
 NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus URL"
 NOT_RUNNING = (
     "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
 )
 BEHIND_SECONDS = 300.0
-"""Seconds after which Prometheus treats a series as stale: an older one does not show the present."""
+"""Seconds after which Prometheus treats a series as stale, so that its last value does not show the present."""
 REPORTED = "DCGM_FI_DEV_FB_USED|gpu_operator_node_device_plugin_devices_total|gpu_used_vram"
-"""Series that each node with working exporters has."""
+"""Names of metrics of which each node with working exporters has at least one."""
 _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
 
 
 @dataclass(frozen=True)
 class Signals:
-    """Signs read from a Prometheus: alerts, Xids, and what could not be read."""
+    """Alerts and Xids that were read from a Prometheus, and what could not be read."""
 
     alerts: Sequence[Alert] | None = None
-    """Firing alerts; None where none was asked, or it did not answer."""
+    """Firing alerts; None if no Prometheus was asked, or it did not answer."""
     pending: Sequence[Alert] = ()
-    """Alerts that are pending but not firing yet."""
+    """Alerts that are pending and do not fire yet."""
     reported: Mapping[str, float] = field(default_factory=dict[str, float])
     """Time of each node's last report about its GPUs, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
-    """Xids of the last weeks by node. Those of now are labels of alerts."""
+    """Xids of the period `WINDOW`, by node. Alerts have the present Xids as labels."""
     unread: tuple[str, ...] = ()
-    """Signs that were not read, and the option to add."""
+    """Texts about alerts and Xids that were not read, with the option that reads them."""
 
     def not_read(self, node: str) -> tuple[str, ...]:
-        """Signs about one node that could not be read."""
+        """Texts about alerts and Xids of one node that could not be read."""
         if self.alerts is None or node in self.reported:
             return self.unread
         silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
         return (*self.unread, f"{silent}: their exporters report nothing, or are not scraped")
 
     def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
-        """Signs about one node."""
+        """Alerts and Xids of one node."""
         alerts = [each for each in self.alerts or () if ("node", node) in each.about((node,))]
         return alerts, list(self.xids.get(node, ()))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Functions that query a Prometheus, or a recording of its answers."""
+    """Functions that return a Prometheus's answers, or recorded ones."""
 
     address: str
     ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]
@@ -69,7 +69,9 @@ class Asked:
 
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
-    """Signs from the given Prometheus, or else from the simulated stack's if one is running."""
+    """Alerts and Xids from the Prometheus at the given address; without one, from that of the simulated stack if it
+    runs.
+    """
     from workbench.cli.prometheus import ask, firing, simulated_address
 
     address = prometheus or (None if kubeconfig else simulated_address(stack))
@@ -79,7 +81,7 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
 
 
 def signal_queries() -> dict[str, str]:
-    """The queries that `signals_of` needs, by name."""
+    """The queries whose answers `signals_of` needs, by name."""
     return {
         "alerts": 'ALERTS{alertstate="firing"}',
         "pending": 'ALERTS{alertstate="pending"}',
@@ -91,7 +93,7 @@ def signal_queries() -> dict[str, str]:
 
 
 def signals_of(asked: Asked) -> Signals:
-    """Signs from the answers to `signal_queries`."""
+    """Alerts and Xids from the answers to `signal_queries`."""
     from workbench.cli.prometheus import PrometheusFailed
 
     try:
@@ -125,7 +127,7 @@ def _outdated(asked: Asked, newest: Sequence[Sample]) -> str:
 
 
 def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:
-    """The alerts with their rules' annotations, in which values are filled in."""
+    """The alerts with the annotations of their rules, in which Prometheus has filled in values."""
     words = {
         (name, frozenset(labels.items())): at(each, "annotations", dict[str, str]())
         for each in listed
@@ -142,7 +144,7 @@ def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> 
 
 
 def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Name and labels of an alert, without the labels that only its series has."""
+    """Name and labels of an alert, without the labels that only its time series has."""
     own = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
     return given.get("alertname", ""), own
 
@@ -171,7 +173,9 @@ def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> d
 
 
 def _alert(sample: Sample) -> Alert:
-    """An alert from its series, which has no annotations; the annotations of this project's rules are known."""
+    """An alert from its time series. For a rule of this project the alert has the rule's annotations; the series has
+    none.
+    """
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.telemetry.rule_rows import alert_rows
 

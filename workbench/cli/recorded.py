@@ -1,4 +1,4 @@
-"""A recording that replaces a cluster, a Prometheus and Azure, for commands that only read."""
+"""Recording in place of a cluster, a Prometheus and Azure, for commands that only read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ From = Annotated[
 
 @dataclass(frozen=True)
 class Recorded:
-    """Sources of a command's data, all from one recording."""
+    """A recording as the source of all data of a command."""
 
     recording: Recording
 
@@ -46,7 +46,7 @@ class Recorded:
         return datetime.datetime.fromisoformat(self.recording.recorded_at)
 
     def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
-        """The recorded settings; the checkout's if the recorded ones cannot be loaded, or the command line adds some.
+        """The recorded settings. If they cannot be loaded, or the command line changes settings, those of the checkout.
 
         Raises:
             SettingsError: the settings are invalid.
@@ -65,7 +65,7 @@ class Recorded:
         return read_stack(self.stack, files, assignments).loaded
 
     def target(self, loaded: Loaded) -> ClusterTarget:
-        """The recorded cluster, with the pools that it should have."""
+        """The recorded cluster, with the GPUs that its pools should offer."""
         from physical_ai.readiness import expected_pools
         from physical_ai.readiness.expected import deployed_pools
         from workbench.cli.cluster_gates import ClusterTarget
@@ -76,7 +76,7 @@ class Recorded:
         return ClusterTarget(self.name, reader(self.recording), expected)
 
     def azure_pools(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """Properties of the node pools, by name; None if the recording has nothing from Azure."""
+        """Properties of the node pools in Azure, by name; None if the recording has nothing from Azure."""
         found: dict[str, Mapping[str, Any]] = {}
         for each in self.recording.of("azure"):
             if each["type"].lower().endswith("/agentpools"):
@@ -116,11 +116,11 @@ class Recorded:
         return f"the recording has no metrics: {next(said, 'no Prometheus was named')}"
 
     def alerts(self) -> list[Mapping[str, Any]]:
-        """Pending and firing alerts, with the annotations of their rules."""
+        """Recorded alerts that were pending or firing, with the annotations of their rules."""
         return list(self.recording.only("alerts", "alerts") or ())
 
     def signals(self) -> Signals:
-        """Signs from the recorded answers."""
+        """Alerts and Xids from the recorded answers of Prometheus."""
         from workbench.cli.prometheus_signs import Asked, signals_of
 
         firing = [each for each in self.alerts() if each.get("state") == "firing"]
@@ -139,7 +139,7 @@ class Recorded:
         )
 
     def print_age(self) -> None:
-        """Prints which recording is read, and how old it is."""
+        """Prints the name of the recording, its stack, and its age."""
         days = (datetime.datetime.now(datetime.UTC) - self.now).total_seconds() / 86400
         age = f"{days:.0f} days" if days >= 2 else f"{days * 24:.0f} hours" if days >= 1 / 12 else "new"
         if days < -1 / 24:
@@ -150,17 +150,19 @@ class Recorded:
 
 
 _FILES: list[Path] = []
-"""Recordings that the running command has opened."""
+"""Recordings that the present command has opened."""
 
 
 def forget() -> None:
-    """Begins a command, which has opened no recording yet."""
+    """Forgets the recordings that an earlier command in this process has opened."""
     _FILES.clear()
 
 
 def fault_in_recording(problem: Exception) -> str | None:
-    """One sentence about a failure of a command that reads a recording; None if it reads none, or for a failure of
-    another sort. The checks of the file cannot know everything that a reader relies on.
+    """Text about an error that the content of an opened recording may have caused; None if no recording is open, or for
+    an error of another type.
+
+    The checks of a recording file cannot know everything that a command relies on.
     """
     if not _FILES:
         return None
@@ -193,11 +195,11 @@ def _alert_document(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def opened(file: Path, stack: str, **others: object) -> Recorded:
-    """The recording in a file; prints its age.
+    """The recording in a file. Prints its age.
 
     Args:
-        stack: The stack on the command line; the default one stands for the recording's.
-        others: Options that name another source, by name; each must be left out.
+        stack: Stack on the command line; the default stack stands for that of the recording.
+        others: Options that name another source, by name. None of them may have a value.
 
     Raises:
         typer.BadParameter: another source or another stack is given, too.

@@ -1,4 +1,4 @@
-"""Sources of a recording: a cluster, Azure, Prometheus and OSMO of a real or simulated stack. They are only read."""
+"""Sources of a recording: cluster, Azure, Prometheus and OSMO of a real or simulated stack. They are not changed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 MOST_SERIES = 5000
-"""Series of one query; a cluster has a few per Pod."""
+"""Largest number of series that are recorded for one query. A cluster has a few per Pod."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A stack to record, and how to reach its cluster and services."""
+    """A stack to record, the access to its cluster and services, and the limits."""
 
     loaded: Loaded
     kubeconfig: Path | None
@@ -40,7 +40,7 @@ class Wanted:
 
 
 def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
-    """All entries of a recording as they were read, the head first.
+    """All entries of a recording as they were read. The head comes first.
 
     Raises:
         Unreachable, Unusable: the cluster does not answer at all.
@@ -76,9 +76,7 @@ def _program() -> str:
 
 
 def _of_simulation(stack: str) -> Iterator[Entry]:
-    """Entries from a simulation: exported pools, workflows, and the simulated resources in the form of
-    ARM's answers.
-    """
+    """Entries from a simulation: exported pools, workflows, and the bodies of the simulated Azure resources."""
     from workbench.cli.diagnosis_sources import simulated_workflows
     from workbench.cli.simulated_stack import simulation_of
 
@@ -89,7 +87,7 @@ def _of_simulation(stack: str) -> Iterator[Entry]:
 
 
 def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
-    """Resource bodies as a GET of the simulated ARM returns them."""
+    """Entries with the bodies of simulated Azure resources, as a GET of each returns them."""
     from simulator.azure.bodies import to_body
     from simulator.azure.filled import outputs_of_get
 
@@ -120,9 +118,7 @@ def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:
 
 
 def _of_prometheus(wanted: Wanted, now: float, until: float, say: Say) -> Iterator[Entry]:
-    """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and series of the
-    last minutes.
-    """
+    """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and the time series of `SERIES`."""
     from physical_ai.telemetry.usage import queries
     from workbench.cli.prometheus import PrometheusFailed, ask, ask_range, listed_alerts, simulated_address
     from workbench.cli.prometheus_signs import NOT_ASKED, NOT_RUNNING, signal_queries

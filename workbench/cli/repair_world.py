@@ -1,4 +1,4 @@
-"""Surroundings of `node replace`: the cluster, Azure, Prometheus, acceptance and the evidence about a node."""
+"""Interfaces that `node replace` uses: the cluster, Azure, Prometheus, acceptance, and the evidence about a node."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Seconds that the simulator's alerts may take to end, which pass in model time."""
+"""Least number of real seconds that alerts in the simulator may take to end. Most of the time passes faster there."""
 
 
 @dataclass(frozen=True)
 class RepairSources:
-    """Sources that the command line names for a repair."""
+    """Stack, cluster and Prometheus that the command line names for a repair."""
 
     stack: str
     settings: Settings
@@ -47,8 +47,8 @@ class RepairSources:
         """Evidence about a node.
 
         Args:
-            pending: True to include alerts that are pending but do not fire yet.
-            since: Time from which on signs count; None for all.
+            pending: True to include alerts that are pending and do not fire yet.
+            since: Time before which events are left out; None for all.
         """
         return _evidence(self, node, self.signals(), pending=pending, since=since)
 
@@ -63,8 +63,8 @@ class RepairSources:
             return {**document(evidence), "report": None, "reportProblem": str(problem)}
 
     def standing(self, record: Record) -> Standing:
-        """Present evidence against the repaired node, without signs from before its machine was restarted
-        or deleted.
+        """Evidence that stands against the repaired node now, without signs from before its machine was restarted or
+        deleted.
         """
         from workbench.health.evidence.standing import SETTLED, standing_of
 
@@ -75,7 +75,7 @@ class RepairSources:
         return standing_of(evidence, record.offered, signals.reported if read else None, settled)
 
     def accept(self, node: str, level: AcceptanceLevel) -> str:
-        """Runs acceptance on a node; returns the reason why it does not pass the level, or an empty text."""
+        """Runs acceptance on a node. Returns the reason why the node does not pass the level; empty if it passes."""
         from physical_ai.kubernetes.objects import name
         from physical_ai.readiness.objects import pool_of
         from physical_ai.settings.facts.gpu import amd_pools, nvidia_pools
@@ -100,7 +100,7 @@ class RepairSources:
 
 
 def repair_world(sources: RepairSources, *, report: bool) -> World:
-    """The surroundings of a repair. A login to Azure is needed only if the machines are Azure's."""
+    """The interfaces of a repair. A login to Azure is needed only if the machines are in Azure."""
     from physical_ai.readiness import expected_pools
     from physical_ai.settings.facts.pools import gpus_per_node
     from workbench.health.replacement.cluster import RepairCluster
@@ -124,8 +124,8 @@ def repair_world(sources: RepairSources, *, report: bool) -> World:
 
 
 def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
-    """The cluster's machines in Azure, and the client for reports about them; None for both if no machine
-    is Azure's.
+    """Client for the cluster's machines in Azure, and function that sends a report about one; None for both if no
+    machine is in Azure.
     """
     from physical_ai.kubernetes.objects import at
     from physical_ai.readiness import expected_pools
@@ -188,7 +188,7 @@ def _progress(node: str, check: str, doing: str) -> None:
 
 
 def _model_speed() -> float:
-    """Ratio of a simulated minute's length to a real one's."""
+    """Real length of a simulated minute, divided by a minute."""
     from simulator.clock import seconds_per_model_minute
 
     return seconds_per_model_minute() / 60

@@ -1,4 +1,4 @@
-"""Replay of a recording: its objects in an API server of this machine, which nobody can change."""
+"""Replay of a recording: its objects are loaded into an API server on this machine, in which nobody can change them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ Replayed = Annotated[
 
 
 def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -> None:
-    """Starts the API server, loads the objects, and prints how to read it. `others` are options that do not apply."""
+    """Starts an API server, loads the recorded objects, and prints how to read them. `others`: options that must not be
+    given.
+    """
     from simulator.replay import NOT_LOADED, plane_of
     from workbench.recordings.questions import ASKED
 
@@ -71,7 +73,7 @@ def end(file: Path, stack: str) -> None:
 
 
 def listed(recording: Recording) -> Iterator[Listed]:
-    """Objects of the recording, with their kinds, which its discovery has."""
+    """The recorded objects of each list, with the kind that the recorded API discovery has for it."""
     from simulator.replay import Listed
 
     kinds: dict[str, Mapping[str, Any]] = {}

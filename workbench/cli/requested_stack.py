@@ -1,5 +1,5 @@
-"""Conversion of the command line to the input of a command: validated settings, and the configuration for
-the engine.
+"""Conversion of a stack's name and further options to the input of a command: validated settings, and the configuration
+for the engine.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from workbench.cli.existing_cluster_input import existing_cluster_input
 
 _ZEROS = base64.b64encode(bytes(MEK_BYTES)).decode()
 OSMO_USER = "osmo-user"
-"""Role of those who submit workflows."""
+"""OSMO role of users who submit workflows."""
 SIMULATED_SERVICE = "https://osmo.invalid"
-"""The address that OSMO's agents get in a simulation of a stack that names no control plane; a stand-in replaces it."""
+"""Address of OSMO's control plane in the simulation of a stack that names none. Nothing answers there; the simulator's
+OSMO replaces the control plane.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class RequestedStack:
 def read_stack(
     stack: str, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None
 ) -> RequestedStack:
-    """Loads and validates a stack with its overlays, and the values files of its charts.
+    """Loads and validates a stack with the settings of the command line, and the values files of its charts.
 
     Raises:
-        SettingsError: with all faults; nothing has been changed then.
+        SettingsError: lists all faults; nothing has been changed then.
     """
     overlays = [Overlay.read(file) for file in files or ()]
     if assignments:
@@ -67,7 +69,7 @@ def read_stack(
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
-    """The stack's deployers, and those of the simulation, who do not exist in the real tenant."""
+    """The stack's deployers, and those of the simulated tenant, who do not exist in the real one."""
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
@@ -76,15 +78,17 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
 
 
 def simulated_users(settings: Settings) -> list[str]:
-    """Groups whose members may submit workflows: the stack's, and the group of the simulation's deployers."""
+    """Ids of the groups whose members may submit workflows: those of the stack, and that of the simulated tenant's
+    deployers.
+    """
     return list(dict.fromkeys([*settings.osmo.access.roles.get(OSMO_USER, ()), DEPLOYERS.object_id]))
 
 
 def generated_secrets(settings: Settings) -> list[str]:
-    """Names of the secrets that the simulation makes up.
+    """Names of the secrets that a simulation makes up.
 
-    The simulated control plane of OSMO issues the token, nothing is sent to alert receivers, and nothing is stored in a
-    datastore.
+    In a simulation OSMO's simulated control plane issues the token, nothing is sent to receivers of alerts, and nothing
+    is stored in a database.
     """
     osmo = settings.osmo
     token = [AGENT_TOKEN] if osmo.needs_token else []
@@ -92,14 +96,16 @@ def generated_secrets(settings: Settings) -> list[str]:
 
 
 def made_up(name: str) -> str:
-    """Value in a simulation for a secret of this name, in the format that its rule requires; real secrets
-    are not used.
+    """Made-up value of a secret in a simulation, in the format that the secret's rule requires. Real secrets are not
+    used.
     """
     return mek_file(_ZEROS) if name == MEK_SECRET else f"simulated-{name}"
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """`top` merged over `base`. Nulls are kept: the program applies them to the layers below the stack file."""
+    """`top` merged over `base`. Null values are kept, because the program applies them to the layers below the stack
+    file.
+    """
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
@@ -111,7 +117,7 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stack_config(stack: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The stack file's values without its secrets, and the names of the secrets."""
+    """Values of the stack file without the secrets, and the names of the secrets."""
     document: dict[str, Any] = documents.load(files.read_text(STACKS / f"Pulumi.{stack}.yaml")) or {}
     config: dict[str, Any] = dict(document.get("config") or {})
     secrets: Mapping[str, Any] = config.pop(f"{PREFIX}{SECRETS}", None) or {}

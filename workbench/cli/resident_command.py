@@ -1,7 +1,6 @@
 """Execution of commands in a copy of the resident process, which saves the second that their imports take.
 
-This module imports little, because it runs before the command does. The code that runs in the copy is in
-`command_copy`.
+This module imports little, because it runs before the command does. `command_copy` has the code that runs in the copy.
 """
 
 from __future__ import annotations
@@ -20,17 +19,19 @@ from simulator import resident
 from workbench.cli.exit_codes import FAILED
 
 COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
-"""The commands that are used most while a simulation runs, which is as long as there is a resident process."""
+"""Commands that run in a copy: those that are used most while a simulation runs. A resident process exists
+only then.
+"""
 COPY = "workbench.cli.command_copy"
-"""The module whose `serve` the copy calls."""
+"""Module whose function `serve` runs in the copy."""
 PATIENCE = 60.0
-"""Seconds in which a copy answers; its imports may have to come first."""
+"""Seconds in which a copy must answer. Its imports may have to come first."""
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(arguments: Sequence[str]) -> int | None:
-    """Runs a command line in a copy of the resident process; returns its exit code, or None if there is no resident
-    process.
+    """Runs a command line in a copy of the resident process. Returns the exit code, or None if the command must run in
+    this process: it is not in `COMMANDS`, or there is no resident process.
     """
     if not arguments or arguments[0] not in COMMANDS or {"-h", "--help"} & set(arguments):
         return None
@@ -45,7 +46,7 @@ def run(arguments: Sequence[str]) -> int | None:
 
 
 def _request(arguments: Sequence[str]) -> dict[str, Any]:
-    """Request to the resident process, with the state of this process that the copy takes over."""
+    """The request to the resident process: the arguments, and the state of this process that the copy takes over."""
     streams = [(stream.encoding, stream.errors) for stream in (sys.stdin, sys.stdout, sys.stderr)]
     own = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
     return {"arguments": [*arguments], **own}
@@ -70,7 +71,7 @@ def _answer(control: socket.socket, request: dict[str, Any]) -> int | None:
 
 @contextmanager
 def _passing_signals(control: socket.socket) -> Generator[None]:
-    """Passes the signals that this process receives on to the copy. The copy ends when this process does."""
+    """Passes the signals that this process receives on to the copy. The copy ends when this process ends."""
 
     def passed(number: int, _: FrameType | None) -> None:
         control.sendall(bytes([number]))

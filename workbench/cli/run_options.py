@@ -1,4 +1,4 @@
-"""Conversion of command-line options to the simulator's options."""
+"""Conversion of command-line options to options of the simulator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def principal_named(name: str) -> Principal:
 
 
 def run_options(as_: str, targets: list[str] | None, excludes: list[str] | None = None, **given: Any) -> RunOptions:
-    """Options of a run, from the command line. Raises typer.BadParameter."""
+    """Options of an engine run, from the command line. Raises typer.BadParameter for options that exclude
+    each other.
+    """
     from simulator.run_options import RunOptions
 
     if targets and excludes:

@@ -1,4 +1,4 @@
-"""Quotas and sizes of a stack's simulated Azure."""
+"""Answers about quotas and VM sizes from a stack's simulated Azure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SimulatedCapacity:
-    """Answers of the simulated Azure about capacity; it offers what the catalogue lists."""
+    """Answers of the simulated Azure about quotas and VM sizes. It offers the sizes that the catalogue lists."""
 
     state: AzureState
 
@@ -42,7 +42,7 @@ class SimulatedCapacity:
 
 
 def simulated_capacity(stack: str) -> SimulatedCapacity:
-    """Capacity answers of a stack's simulated Azure. Raises SimulationError if the stack is not simulated."""
+    """Answers about capacity from a stack's simulated Azure. Raises SimulationError if the stack is not simulated."""
     from simulator.errors import SimulationError
     from workbench.cli.simulated_stack import simulation_of
 

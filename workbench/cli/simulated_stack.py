@@ -1,4 +1,4 @@
-"""The simulation of a stack, and its cluster in the form that readiness reads."""
+"""The simulation of a stack, and clients for its simulated cluster with the interface of the readiness checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 _REFUSALS = (401, 403, 429)
-"""Statuses of an API server that does not ask the kubelet."""
+"""HTTP statuses with which an API server refuses a request itself, without asking the kubelet."""
 
 
 def simulation_of(stack: str) -> Simulation:
-    """The simulation of a stack that has a file, or that is still simulated although its file was removed.
+    """The simulation of a stack. The stack needs a file, unless a simulation of it exists.
 
     Raises:
         SettingsError: there is no such stack.
@@ -50,7 +50,7 @@ def running_simulation(stack: str) -> Simulation:
 
 
 def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
-    """Expected resources of the pools by the last deployment; empty if no deployment has exported its pools."""
+    """GPUs that the pools should offer by the last deployment; empty if no deployment has exported its pools."""
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
     return from_outputs(simulation.outputs().get("pools") or {}, simulation.stack)
@@ -59,7 +59,7 @@ def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
 def changing_client(simulation: Simulation, cluster: str) -> Send:
     """Client that can change a simulated cluster, with the signature and errors of `physical_ai.readiness.client`.
 
-    Logs of acceptance Pods come from the simulated programs.
+    The simulated programs provide the logs of acceptance Pods.
     """
     from physical_ai.readiness import reader
     from physical_ai.readiness.shapes import Malformed, checked
@@ -88,7 +88,7 @@ def changing_client(simulation: Simulation, cluster: str) -> Send:
 
 
 def readiness_client(client: Client) -> Get:
-    """The simulator's Kubernetes client, with the signature and errors that readiness expects."""
+    """Client that reads a simulated cluster, with the signature and errors of `physical_ai.readiness.client`."""
     from physical_ai.readiness import reader
     from physical_ai.readiness.shapes import Malformed, checked
     from simulator.kubernetes.client import ApiError, Unreachable

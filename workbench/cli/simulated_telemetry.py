@@ -1,4 +1,4 @@
-"""Telemetry of a simulated stack: its rules, and its alerts with the faults that caused them."""
+"""Telemetry of a simulated stack: alert rules, and alerts with the injected faults that caused them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter) -> None:
-    """Starts Prometheus and Alertmanager for the stack's deployed metrics collector; without one, with rules that
-    follow from the settings.
+    """Starts Prometheus and Alertmanager for a simulated stack. They use the rules of the deployed metrics collector;
+    without a collector, rules that follow from the settings.
     """
     simulation.start_telemetry(lambda cluster: by_settings(settings, cluster), report)
 
 
 def by_settings(settings: Settings, cluster: str) -> Collected:
-    """Scrape jobs and alerts for a cluster without a metrics collector. `cluster`: the cluster's name."""
+    """Scrape jobs and alert rules for a cluster without a metrics collector. `cluster`: the cluster's name."""
     from simulator.metrics.collector import Collected
     from simulator.metrics.managed_prometheus import label_list
     from simulator.metrics.scraping import default_jobs
@@ -39,7 +39,7 @@ def by_settings(settings: Settings, cluster: str) -> Collected:
 
 
 def missing_counters(settings: Settings) -> str:
-    """Note on alerts that can't fire because the stack collects no metrics; empty if it collects them."""
+    """Note about alerts that cannot fire because the stack collects no metrics; empty if it collects them."""
     if settings.monitoring.is_measured:
         return ""
     return (
@@ -83,7 +83,7 @@ def injector(stack: str) -> Injector:
 
 
 def fault_documents(stack: str) -> list[dict[str, Any]]:
-    """The present faults of the stack's nodes, as data."""
+    """The injected faults that nodes of the stack have now, as data."""
     from simulator.cluster.objects import name
     from simulator.faults import injected
 
@@ -114,8 +114,8 @@ def fault_document(node: str, given: Injected) -> dict[str, Any]:
 
 
 def healed_document(node: str, given: Injected) -> dict[str, Any]:
-    """A removed fault as data; `gpuReset` is true if its GPU counts as reset, which restarts the node's
-    DCGM exporter.
+    """A healed fault as data. `gpuReset` is true if the GPU counts as reset, which restarts the node's DCGM
+    exporter.
     """
     from simulator.faults import fault
 

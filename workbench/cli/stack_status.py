@@ -1,4 +1,4 @@
-"""The present state of a simulated stack, read from its simulated Azure and its API server."""
+"""Present state of a simulated stack, read from its simulated Azure and its API server."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ MODELLED = {
     cert_manager.RELEASE: "cert-manager",
     slurm.OPERATOR_RELEASE: "Slurm's operator",
 }
-"""Names of the software that runs as a model, since its containers do not run, by release."""
+"""Names of the software whose containers do not run in the simulator, and which it imitates, by Helm release."""
 GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
-"""The driver that GPU Feature Discovery found running."""
+"""Label of a node with the version of the driver that GPU Feature Discovery has found."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 WORKFLOWS_SHOWN = 5
 OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -48,7 +48,7 @@ QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
 def simulated(releases: Iterable[str]) -> list[str]:
-    """Names of the simulated components in a stack with these releases."""
+    """Names of the components that are simulated in a stack with these Helm releases."""
     return [*SIMULATED, *(MODELLED[name] for name in releases if name in MODELLED)]
 
 
@@ -108,20 +108,20 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
 def _slurm(
     pool: Mapping[str, Any], summary: Mapping[str, Any], slurmds: Mapping[str, SlurmNode]
 ) -> list[dict[str, Any]] | None:
-    """Slurm's state of the nodes of a Slurm pool; None for other pools."""
+    """State of a pool's nodes in Slurm; None for a pool that Slurm does not use."""
     if summary.get("scheduler") != SLURM:
         return None
     return [slurmds[each["name"]].document() for each in pool["members"] if each["name"] in slurmds]
 
 
 def _nodes(client: Client) -> list[Object]:
-    """The nodes, with the devices of the DRA driver added as a resource."""
+    """The nodes of the cluster. Devices of the DRA driver are added to a node's resources."""
     nodes: list[Object] = client.get("/api/v1/nodes")["items"]
     return [dict(node) for node in with_devices(nodes, client.get(SLICES)["items"])]
 
 
 def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """OSMO's settings in the last deployment, and the last workflows that ran on it; empty without OSMO."""
+    """OSMO's settings in the last deployment, and the last workflows that ran; empty for a stack without OSMO."""
     exported: Mapping[str, Any] = outputs.get("osmo") or {}
     kept = {key: exported[key] for key in ("mode", "queues", "platforms") if key in exported}
     return {**kept, "workflows": History(simulation.folder).all()[-WORKFLOWS_SHOWN:]} if kept else {}
@@ -138,7 +138,7 @@ def node_counts(simulation: Simulation) -> dict[str, int]:
 
 
 def azure_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
-    """Every pool of the simulated cluster in the form of Azure Resource Manager; empty if there is no cluster."""
+    """All pools of the simulated cluster in the form of Azure Resource Manager; empty if there is no cluster."""
     resources = simulation.cloud_resources()
     cluster = _cluster(resources)
     return _pool_bodies(resources, cluster) if cluster else []
@@ -149,7 +149,9 @@ def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
 
 
 def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
-    """A cluster's pools in the form of Azure Resource Manager: the inline pool first, then by name."""
+    """The pools of a cluster in the form of Azure Resource Manager: those inline in the cluster first, then the others
+    by name.
+    """
     inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
     prefix = f"{cluster}/agentPools/".lower()
     own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
@@ -190,7 +192,7 @@ def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
 
 
 def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
-    """Readiness of the GPUs, by pool; empty if the cluster does not answer."""
+    """Reports about the GPUs of each pool, by name; empty if the cluster does not answer."""
     try:
         return {report.pool: report for report in read_reports(readiness_client(client), deployed_pools(simulation))}
     except Unreachable:

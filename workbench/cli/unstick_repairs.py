@@ -1,4 +1,4 @@
-"""Repairs for a stack that a run left unfinished. Pure functions from findings to commands."""
+"""Repairs for a stack that a run has left unfinished. Pure functions that convert what is stuck to commands."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from workbench.cli.adoption import assume_created, with_inputs_of
 class Command:
     words: tuple[str, ...]
     edit: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Function that turns the stack's present deployment into the one to import; the command reads it from standard
-    input.
-    """
+    """Function that edits the stack's exported deployment. The command reads the result from standard input."""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One step of a repair: what is stuck, the commands that repair it, in order, and their effect."""
+    """One step that repairs a stack: the problem, the commands in their order, and their effect."""
 
     problem: str
     commands: tuple[Command, ...]
@@ -38,18 +36,19 @@ def repairs(
     releases: Sequence[StuckRelease],
     locks: Sequence[Mapping[str, Any]] = (),
 ) -> list[Repair]:
-    """The steps in order: first the lock, which blocks the others, then the state, which the next run reads, then the
-    releases.
+    """The repairs in order: first the lock, which blocks the others, then the state, which the next run reads, then the
+    Helm releases.
 
     Args:
-        deployment: Deployment in the output of `pulumi stack export`.
+        deployment: The key `deployment` in the output of `pulumi stack export`.
+        releases: Helm releases that an interrupted operation has left in a pending status.
         locks: `pid`, `username`, `hostname` and `timestamp` of each lock.
     """
     return [*_locks(stack, locks), *_pending(stack, deployment, releases), *_releases(releases)]
 
 
 def unlock(stack: str, holder: str = "another run") -> Repair:
-    """The step that removes a lock."""
+    """The repair that removes the lock of a stack."""
     return Repair(
         f"The stack is locked by {holder}.",
         (Command(("pulumi", "cancel", stack, "--yes")),),

@@ -1,4 +1,4 @@
-"""Messages for a wrong command line: what is wrong, where, and what to write instead."""
+"""Messages about a wrong command line: the problem, the option or argument, and what to write instead."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from physical_ai.catalog import nearest, regions
 from workbench.cli.groups import UnknownCommand, value_name
 
 DATE = "2026-07-31"
-"""Date used as an example."""
+"""Date that messages show as an example."""
 _NOT_A = {"float_parsing": "a number", "int_parsing": "a whole number", "datetime_from_date_parsing": "a date"}
-"""Pydantic's names of errors, and what the value should have been."""
+"""Description of the value that is expected, by Pydantic's name for the error."""
 _TOO = {"greater_than_equal": ("small", "At least", "ge"), "less_than_equal": ("large", "At most", "le")}
 
 
@@ -45,7 +45,10 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str, comman
 
 
 def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, str]:
-    """The problem and the advice. Typer exports no classes for these errors, so their attributes distinguish them."""
+    """Texts about the problem and about what to write instead.
+
+    Typer exports no classes for these errors, so their attributes distinguish them.
+    """
     name = getattr(problem, "option_name", None)
     if name is not None and hasattr(problem, "possibilities"):
         return _no_option(name, command)
@@ -66,7 +69,7 @@ def _no_option(name: str, command: Any) -> tuple[str, str]:
 
 
 def _wrong_use(name: str, message: str, path: str, command: Any) -> tuple[str, str]:
-    """Problem and advice for an option without its value, or a flag with one."""
+    """Texts about an option without its value, or a flag with a value, and about what to write instead."""
     option = _options(command).get(name)
     if option is None or "does not take" in message:
         return f"{name} takes no value", f"Write: {path} {name}"
@@ -76,14 +79,16 @@ def _wrong_use(name: str, message: str, path: str, command: Any) -> tuple[str, s
 
 
 def _extra(given: str, path: str, command: Any) -> tuple[str, str]:
-    """Problem and advice for more arguments than the command has; `given` has them all, separated by spaces."""
+    """Texts about arguments that the command does not take, and about what to write instead. `given` has the extra
+    arguments, separated by spaces.
+    """
     arguments = [value_name(each) for each in command.params if each.param_type_name == "argument"]
     takes = " and ".join(arguments) or "no arguments"
     return f"'{given}' is too much: the command takes {takes}", _instead(given, path, command)
 
 
 def _instead(given: str, path: str, command: Any) -> str:
-    """Advice for a stack or a region that was given to a command without such an argument."""
+    """Advice for an argument that is the name of a stack or a region; empty for other arguments."""
     from physical_ai.settings import existing
 
     options = _options(command)
@@ -122,7 +127,7 @@ def _wrong_value(problem: typer.TyperException) -> tuple[str, str]:
 
 
 def _example(option: Any) -> str | None:
-    """An example of an option's value: one of its choices, or an example from its help; None if there is none."""
+    """An example of an option's value: the last of its choices, or an example from its help; None if there is none."""
     if option is None:
         return None
     choices = getattr(getattr(option, "type_descriptor", None), "choices", None)
@@ -136,14 +141,14 @@ def _example(option: Any) -> str | None:
 
 
 def _pydantic(cause: BaseException | None) -> Mapping[str, Any] | None:
-    """The first of Pydantic's errors, if Pydantic has refused the value; else None."""
+    """The first of Pydantic's errors, if Pydantic refused the value; None for another error."""
     from pydantic import ValidationError
 
     return dict(cause.errors()[0]) if isinstance(cause, ValidationError) else None
 
 
 def _place(problem: typer.TyperException) -> str | None:
-    """Name of the option or argument that has the problem; None if it is not known."""
+    """Name of the option or argument that the error is about; None if it is not known."""
     hint, parameter = getattr(problem, "param_hint", None), getattr(problem, "param", None)
     if hint is not None or parameter is None:
         return hint
@@ -151,7 +156,7 @@ def _place(problem: typer.TyperException) -> str | None:
 
 
 def _options(command: Any) -> dict[str, Any]:
-    """Every option of a command, under each of its names."""
+    """All options of a command, under each of their names."""
     options = [each for each in command.params if each.param_type_name == "option"]
     return {name: each for each in options for name in (*each.opts, *each.secondary_opts)} | {"--help": None}
 

@@ -1,4 +1,4 @@
-"""Declared resources of a stack in the form that is sent to Azure for its verdict."""
+"""Conversion of a stack's declared resources to the templates that are sent to ARM for its verdict."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from workbench.policies import Stack as Declared
 
 _KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
-"""Outputs that follow from names, so that the recorded values are right."""
+"""Outputs that follow from names, so that their recorded values are the real ones."""
 
 
 def plan_of(requested: RequestedStack, declared: Declared, subscription: str) -> Plan:
-    """Templates of a stack in a subscription, of what the program declares there."""
+    """Templates with the resources that the program declares for a stack, for a deployment to the subscription."""
     from physical_ai.settings.facts.created import region_of
     from workbench.mocks.azure_answers import DEPLOYER, guid
     from workbench.verdict.template import plan
@@ -29,7 +29,9 @@ def plan_of(requested: RequestedStack, declared: Declared, subscription: str) ->
 
 
 def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Recorded]:
-    """The resources that exist in Azure, without the role assignments of deployers that only exist in a simulation."""
+    """The declared Azure resources. Role assignments of deployers who exist only in the simulated tenant
+    are left out.
+    """
     from simulator.entra import DEPLOYER, SECOND_DEPLOYER
     from workbench.mocks.azure_answers import created
 
@@ -47,7 +49,7 @@ def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Rec
 
 
 def hidden(value: Any) -> Any:
-    """A value in which every secret is replaced by a placeholder."""
+    """A value with a placeholder in place of each secret."""
     from workbench.policies.model import Secret
 
     if isinstance(value, Secret):

@@ -1,4 +1,4 @@
-"""Versions of the command, of the tools that it runs, and of the software that a stack installs by default."""
+"""Versions of `physai`, of the tools that it runs, and of the software that a stack installs by default."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from importlib import metadata
 from physical_ai.repository import STACKS
 
 BASE = "layers/base.yaml"
-"""File, in the folder of the stacks, with the settings that every stack begins with."""
+"""Name of the layer that every stack begins with, within the folder of the stacks."""
 
 
 def lines() -> Iterator[str]:
-    """The text of `physai --version`, a line for each kind."""
+    """Lines of the text that `physai --version` prints."""
     from physical_ai.catalog import osmo
     from physical_ai.settings.layers.document import read_document
 

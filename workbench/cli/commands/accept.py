@@ -112,7 +112,7 @@ def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | N
 def _run(
     send: Send, cluster: str, settings: Settings, level: AcceptanceLevel | None, targets: list[Target]
 ) -> list[NodeResult]:
-    """Results of the acceptance run; without a level, results of Pods that have already run."""
+    """Results of the acceptance run; if `level` is None, results of Pods that have already run."""
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.reader import Missing
     from workbench.health.acceptance.collecting import collect
@@ -133,7 +133,7 @@ def _run(
 
 
 def _fixes(send: Send, result: NodeResult, settings: Settings) -> list[str]:
-    """Repairs for a node that did not pass, by `physai why` and `physai evidence`."""
+    """Texts about repairs of a node that did not pass, from the findings of `physai why` and `physai evidence`."""
     from physical_ai.readiness import Unreachable, expected_pools
     from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.nodes.findings import findings_of

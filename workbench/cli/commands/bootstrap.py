@@ -1,4 +1,4 @@
-"""The `bootstrap` command: the script for what has to exist in Azure and on GitHub before pipelines can deploy."""
+"""The `bootstrap` command: prints the script that creates what pipelines need in Azure and on GitHub."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _needs(delivery: Delivery) -> Needs:
 
 
 def _by_environment(texts: list[str]) -> dict[str, str]:
-    """Subscription ids by environment, from texts `ENVIRONMENT=ID`. Raises typer.BadParameter."""
+    """Subscription ids by environment, from texts `ENVIRONMENT=ID`. Raises typer.BadParameter for other texts."""
     found: dict[str, str] = {}
     for text in texts:
         environment, equals, subscription = text.partition("=")

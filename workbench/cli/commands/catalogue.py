@@ -1,4 +1,4 @@
-"""Commands that show the catalogue: sizes, regions."""
+"""The commands `sizes` and `regions`, which show the catalogue."""
 
 from __future__ import annotations
 

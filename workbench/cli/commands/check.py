@@ -112,7 +112,9 @@ def check(  # noqa: PLR0917 - each is an option
 def _of_azure(
     requested: RequestedStack, reached: Reached | None, today: datetime.date, *, verdict: bool
 ) -> list[Finding]:
-    """Findings of a stack that creates its cluster on Azure: of its settings, and of what it declares."""
+    """Findings about a stack that creates its cluster on Azure: about its settings, and about its declared
+    resources.
+    """
     import pulumi
 
     from workbench.cli.azure_questions import everything
@@ -131,7 +133,9 @@ def _of_azure(
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
-    """Findings about disruption budgets that block upgrades: of a given cluster, else of the settings."""
+    """Findings about PodDisruptionBudgets that block upgrades: those in the cluster of the kubeconfig, or without one
+    those that the settings lead to.
+    """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.upgrade_budgets import blocking
     from workbench.cli.cluster_gates import real_cluster
@@ -148,7 +152,9 @@ def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
 
 
 def _others(stack: str) -> Iterator[Settings]:
-    """The other stacks of the checkout, without those that cannot be loaded, since they deploy nothing."""
+    """Settings of the other stacks of the checkout. Stacks that cannot be loaded are left out, since they deploy
+    nothing.
+    """
     from physical_ai.settings import SettingsError, existing, load
 
     for name in existing():

@@ -1,4 +1,6 @@
-"""The `compare` command: what a recording shows against what the program and the simulator believe."""
+"""The `compare` command: compares a recorded cluster with a simulated one, to find wrong assumptions of
+this project.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,9 @@ def _check_order(stack: str, path: str | None) -> None:
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """Number of nodes of each pool that NVSentinel may cordon at a time, as text (`parts/nvsentinel/limits.yaml`)."""
+    """Texts with the number of nodes of each pool that NVSentinel may cordon at a time
+    (`parts/nvsentinel/limits.yaml`).
+    """
     from physical_ai.settings.facts.health import passthrough_pools, reaches
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
@@ -77,8 +79,8 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """Number of GPU metrics series of each pool, as text: for each GPU, MIG instance or share, for each node, and at
-    most for the pool.
+    """Texts with the number of GPU metrics series of each pool: for each GPU, MIG instance or share, for each node, and
+    at most for the pool.
     """
     from physical_ai.settings.facts.telemetry import series_per_pool
 

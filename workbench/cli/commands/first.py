@@ -117,7 +117,10 @@ def _progress(folder: Folder, settings: Settings, *, simulated: bool, back: str 
 def _run_all(
     progress: Progress, subject: Subject, folder: Folder, figures: Figures, choices: tuple[str | None, bool]
 ) -> tuple[Ending, Progress]:
-    """The stages that are not done, in their order, up to the chosen one or the first failure."""
+    """Runs the stages that are not done, in their order, up to the chosen one or the first failure.
+
+    Returns how that ended, and the progress.
+    """
     from workbench.cli.output.first import print_result, print_stage
     from workbench.first_contact.progress import is_done
     from workbench.first_contact.stages import stages
@@ -140,7 +143,7 @@ def _run_all(
 def _run_stage(
     progress: Progress, stage: FirstStage, number: int, subject: Subject, folder: Folder, *, yes: bool
 ) -> Progress:
-    """The progress with one more result, saved before the stage and after it."""
+    """Runs one stage. Returns the progress with its result, which is saved before and after the stage."""
     from workbench.cli.first_contact import KUBECONFIG, digest, run
     from workbench.cli.requested_stack import read_stack
     from workbench.first_contact.judging import Result, judge
@@ -172,7 +175,7 @@ def _run_stage(
 
 
 def _confirmed(question: str) -> bool:
-    """True where somebody agrees. Raises typer.BadParameter without a terminal."""
+    """Asks a question, and returns True if the user agrees. Raises typer.BadParameter if there is no terminal."""
     if not sys.stdin.isatty():
         raise typer.BadParameter("there is no terminal for questions; --yes answers them", param_hint="--yes")
     return typer.confirm(f"   {question}", default=False)

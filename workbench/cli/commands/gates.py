@@ -99,7 +99,9 @@ def _with_findings(
     signals: Signals,
     now: datetime.datetime | None,
 ) -> tuple[tuple[Report, ...], Sequence[str]]:
-    """The closed gates with the causes of `physai why`, and the parts of the evidence that could not be read."""
+    """Reports in which closed gates have the causes that `physai why` finds, and texts about evidence that could not be
+    read.
+    """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.reader import Missing

@@ -163,7 +163,9 @@ def lint(  # noqa: PLR0917 - each is an option
 
 
 def _root(root: Path | None, files: list[Path] | None) -> Path | None:
-    """The given folder. Raises typer.BadParameter if it does not exist, or does not contain the files."""
+    """The folder of the option `--root`. Raises typer.BadParameter if it does not exist, or does not
+    contain the files.
+    """
     if root is None:
         return None
     if not root.is_dir():

@@ -49,7 +49,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of the command line."""
+    """Options of the command line for the repair of a node."""
 
     node: str
     wait: timedelta
@@ -137,7 +137,7 @@ def _world(
 
 
 def _repaired(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """Continues a repair that was begun, or begins a new one; returns its document."""
+    """Continues a repair, or begins a new one if `record` is None. Returns the record as data."""
     from workbench.health.replacement.record import document
     from workbench.health.replacement.run import begin, repair
 
@@ -170,9 +170,9 @@ def _extended(record: Record, world: World, wanted: Wanted) -> Record:
 
 
 def _level(least: AcceptanceLevel, wanted: AcceptanceLevel | None, why: str) -> AcceptanceLevel:
-    """The acceptance level for the repaired node.
+    """The acceptance level for the repaired node: the wanted one, or else the least one.
 
-    Ends the command if the requested level is below the least allowed one.
+    Ends the command if the wanted level is below the least one.
     """
     if wanted is None or LEVELS.index(wanted) >= LEVELS.index(least):
         return wanted or least
@@ -180,9 +180,9 @@ def _level(least: AcceptanceLevel, wanted: AcceptanceLevel | None, why: str) -> 
 
 
 def _new(world: World, wanted: Wanted) -> Record:
-    """A new repair with the action that the node's evidence advises.
+    """The record of a new repair, with the action that the node's evidence advises.
 
-    Ends the command if the node needs or allows none.
+    Ends the command if the node needs no repair, or if none may begin now.
     """
     from physical_ai.readiness.objects import pool_of
     from workbench.cli.node_evidence import no_fault
@@ -210,8 +210,8 @@ def _new(world: World, wanted: Wanted) -> Record:
 
 
 def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: AcceptanceLevel) -> AcceptanceLevel:
-    """The acceptance level that the node's faults require; one high enough for memory faults if some could
-    not be read.
+    """The acceptance level that the node's faults require. If no fault is known and evidence could not be read, it is
+    one that finds memory faults.
     """
     from physical_ai.readiness.nodes.raw import most
 
@@ -221,7 +221,7 @@ def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: Ac
 
 
 def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """Plan of the repair; writes nothing."""
+    """Prints the plan of a repair, and returns it as data. Writes nothing."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import document
 
@@ -238,7 +238,7 @@ def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, A
 
 
 def _plan(record: Record, world: World, doing: str) -> list[str]:
-    """The remaining steps of a repair, as text."""
+    """Texts about the remaining steps of a repair."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import RepairStep
 

@@ -1,4 +1,4 @@
-"""The `obtain` command: where a pool is available, and a change of settings that uses one of its fallbacks."""
+"""The `obtain` command: shows where a pool is available, and writes the settings for one of its fallbacks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def obtain(  # noqa: PLR0917 - each is an option
 
 
 def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list[str]:
-    """The pools to compare. Raises typer.BadParameter if there are none."""
+    """Names of the pools to compare. Raises typer.BadParameter if there are none."""
     if wanted is not None and wanted not in settings.pools:
         known = ", ".join(settings.pools)
         raise typer.BadParameter(f"{settings.stack} has no pool '{wanted}'. Pools: {known}", param_hint="--pool")
@@ -104,7 +104,7 @@ def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list
 def _capacity(
     stack: str, subscription: str | None, *, offline: bool, simulated: bool
 ) -> tuple[Capacity | None, str | None]:
-    """Source of the answers about capacity, and None; or None, and the reason why there is none."""
+    """Source of Azure's answers about capacity, and None; or None, and the reason why there is no source."""
     if offline and simulated:
         raise typer.BadParameter("--offline and --simulated exclude each other", param_hint="--simulated")
     if simulated:
@@ -118,7 +118,9 @@ def _capacity(
 
 
 def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:
-    """The stacks that fallbacks name, without those that can't be loaded: such a fallback is reported as impossible."""
+    """Settings of the stacks that fallbacks name, by name. Stacks that cannot be loaded are left out; their fallbacks
+    are reported as impossible.
+    """
     from physical_ai.settings import SettingsError, load
 
     found: dict[str, Settings] = {}

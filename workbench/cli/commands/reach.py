@@ -103,7 +103,7 @@ def _world(
     preview: bool,
     recorded: Recorded | None = None,
 ) -> tuple[World, list[str]]:
-    """State that decides about connections, and a list of its parts that are not known."""
+    """Facts that decide about the stack's connections, and texts about the facts that are not known."""
     from workbench.cli.cluster_gates import real_cluster
     from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack

@@ -1,4 +1,4 @@
-"""The `record` command: a cluster and its subscription in one file, without secrets, names and ids."""
+"""The `record` command: writes a cluster and its subscription into one file, without secrets, names and ids."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ def record(  # noqa: PLR0917 - each is an option
 
 
 def _try(writes: Callable[[], Written], output: Path) -> Written:
-    """Result of a function that writes the file. A full disk or a folder of somebody else is no fault of the input."""
+    """Result of `writes`. Raises typer.BadParameter if it cannot write the file; an OSError for a full disk, or missing
+    rights, is passed on, because the options are right.
+    """
     try:
         return writes()
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""Commands about telemetry in the simulator: alerts, and the faults that cause them."""
+"""Commands about the telemetry of a simulated stack: alerts, dashboards, and the faults that cause alerts."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def fault_status(stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
 
 
 def _check_name(fault: str) -> None:
-    """Raises typer.BadParameter for an unknown fault, before the command looks for a cluster."""
+    """Raises typer.BadParameter for an unknown fault. It is called before the command looks for a cluster."""
     from simulator.faults import UnknownFault
     from simulator.faults import fault as known
 

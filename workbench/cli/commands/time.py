@@ -1,4 +1,4 @@
-"""The `time` command: the duration of a first deployment on Azure, and what determines it."""
+"""The `time` command: the duration of a first deployment on Azure, and the steps that determine it."""
 
 from __future__ import annotations
 

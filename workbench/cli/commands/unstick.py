@@ -1,4 +1,6 @@
-"""The `unstick` command: names what a run left unfinished in state and cluster, and repairs it step by step."""
+"""The `unstick` command: shows what an interrupted run has left unfinished in state and cluster, and repairs it step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.cli.unstick_repairs import Repair
 
 LOCKED = "the stack is currently locked"
-"""Text in the engine's refusal of a run while another one holds the lock."""
+"""Text in the engine's error if another run holds the lock of the stack."""
 Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Repair this cluster's stack instead of the simulated one."),
@@ -92,7 +94,7 @@ def unstick(  # noqa: PLR0917 - each is an option
 
 
 def _of_file(kubeconfig: Path, loaded: Loaded, context: str | None) -> dict[str, str]:
-    """Variables that make helm use the cluster of this kubeconfig."""
+    """Environment variables with which helm uses the cluster of this kubeconfig."""
     from workbench.cli.cluster_gates import chosen_context
 
     chosen = chosen_context(loaded.settings, context)
@@ -121,7 +123,7 @@ def _is_agreed(repair: Repair, *, yes: bool) -> bool:
 
 
 def _run(repair: Repair, stack: str, environment: Mapping[str, str]) -> str | None:
-    """Runs the commands of a repair; returns the output of the one that failed, or None if all succeeded."""
+    """Runs the commands of a repair. Returns the output of the command that failed, or None if all succeeded."""
     for command in repair.commands:
         given = ""
         if command.edit is not None:

@@ -1,4 +1,6 @@
-"""Commands that diagnose a cluster: why one thing does not work, and everything that does not. They change nothing."""
+"""The commands `why` and `doctor`, which diagnose a cluster: why one thing does not work, and everything that does not
+work. They change nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from workbench.cli.prometheus_signs import Signals
 
 OF_PLATFORM = ("node", "pool", "workflow", "release")
-"""Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is healthy."""
+"""Kinds of subjects that need all of the platform's parts: if a part could not be read, it is not known that they work.
+A Pod that runs, or a Job that is complete, works all the same.
+"""
 Subject = Annotated[
     str,
     typer.Argument(
@@ -190,9 +194,14 @@ def _read(
     own: bool,
     now: datetime.datetime | None = None,
 ) -> Workloads:
-    """Diagnosis input from a cluster.
+    """Input of the diagnosis, read from a cluster.
 
-    `own`: True for a simulated cluster; `now`: time to which the data belongs, by default this machine's.
+    Args:
+        signals_of: Function that reads alerts and Xids from a Prometheus.
+        beside: Inputs from other sources, such as node pools in Azure.
+        wanted: Subject that the user asks about; empty for all.
+        own: True for a simulated cluster.
+        now: Time to which the data belongs, by default this machine's.
     """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.platform.parts import installed

@@ -1,4 +1,4 @@
-"""Results of acceptance for people."""
+"""Output of acceptance results as tables for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts of the simulated stack, and the faults that can cause them."""
+"""Output of the simulated stack's alerts, and of the faults that can cause them, for people."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def minutes(seconds: float) -> str:
 
 
 def table(documents: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
-    """A table of documents. `columns`: title → key."""
+    """A table of documents. `columns`: the documents' key for each column title."""
     found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for title in columns:
         found.add_column(title, overflow="fold")
@@ -62,7 +62,7 @@ def _text(value: str | int | Sequence[str] | None) -> str:
 
 
 def injected_text(document: Mapping[str, Any]) -> str:
-    """Description of an injected fault, and its consequences."""
+    """Text about an injected fault, and the alerts and conditions that follow."""
     where = document["node"] if document["gpu"] is None else f"GPU {document['gpu']} of {document['node']}"
     alerts = ", ".join(document["alerts"]) or "none"
     conditions = ", ".join(document["conditions"])
@@ -72,7 +72,7 @@ def injected_text(document: Mapping[str, Any]) -> str:
 
 
 def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Description of ended faults, one line each, with the restarts that followed."""
+    """Text about healed faults, one line each, with the restarts that follow."""
     return "\n".join(map(_healed, documents)) or NO_FAULTS
 
 

@@ -1,4 +1,4 @@
-"""The catalogue's sizes and regions: as documents, and for people."""
+"""Output of the catalogue's sizes and regions, as documents and for people."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from physical_ai.settings.facts.pool_regions import Place
 
 Places = Mapping[str, Mapping[str, "Place"]]
-"""Facts of the catalogue about each pool in each region: region → pool → place."""
+"""The catalogue's facts about a pool in a region, by region and by the pool's name."""
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:
-    """The VM sizes in `listed`, or all, as data; with their prices in `region`."""
+    """VM sizes as data, with their prices in `region`: those in `listed`, or all if it is None."""
     from physical_ai.catalog import price, vm_sizes
 
     rows: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def print_sizes(rows: Sequence[Mapping[str, Any]], *, prices: bool) -> None:
 
 
 def region_rows() -> list[dict[str, Any]]:
-    """Every region as data, with its zones and GPU sizes."""
+    """All regions as data, with their zones and GPU sizes."""
     from physical_ai.catalog import regions, vm_sizes
 
     gpu_sizes = {name for name, size in vm_sizes().items() if size.gpu}
@@ -89,7 +89,7 @@ def print_regions(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def places_document(settings: Settings, places: Places) -> dict[str, Any]:
-    """Regions in which each pool of a stack could run, as data."""
+    """Data about the regions in which each pool of a stack could run."""
     from physical_ai.settings.facts.pools import node_pools
 
     return {
@@ -132,7 +132,7 @@ def print_places(settings: Settings, places: Places) -> None:
 
 
 def _cell(place: Place) -> str:
-    """Cell of a table: evidence and price of a pool in a region, or the reason why it cannot run there."""
+    """Cell of the table: evidence and price for a pool in a region, or the reason why it cannot run there."""
     refusal = next((each for each in place.verdicts if each.is_error), None)
     if refusal is not None:
         return "[red]no[/]" if refusal.rule == "size-not-in-region" else f"[red]no: {refusal.rule}[/]"

@@ -1,4 +1,4 @@
-"""Output of `check`, the refusals that Azure would make, as a document and for people."""
+"""Output of `check`: the findings about what Azure would refuse, as a document and for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 OF_A_VERDICT = ("code", "resource", "setting", "file")
-"""Keys that only findings of Azure's verdict have."""
+"""Keys in the document that only findings from ARM's verdict have."""
 
 
 def document(
@@ -72,7 +72,7 @@ def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None,
 
 
 def print_age(oldest: datetime.datetime | None) -> None:
-    """A line about the oldest answer that was not asked anew."""
+    """Prints the age of the oldest kept answer of Azure that was used; nothing if there is none."""
     if oldest is not None:
         minutes = int((datetime.datetime.now(datetime.UTC) - oldest).total_seconds() // 60)
         age = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
@@ -80,7 +80,7 @@ def print_age(oldest: datetime.datetime | None) -> None:
 
 
 def print_questions(*, json: bool) -> None:
-    """The table of questions."""
+    """Prints the table of the questions to Azure, for people or as JSON."""
     from workbench.preflight.questions import QUESTIONS
 
     if json:

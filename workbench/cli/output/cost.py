@@ -1,4 +1,4 @@
-"""Output of the cost of a stack and of a change, for people; `workbench.costs.document` has it as data."""
+"""Output of the cost of a stack and of a change, for people. `workbench.costs.document` returns it as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-pric
 
 
 def priced(settings: Settings, spot_factor: float | None) -> Estimate:
-    """Cost of a stack. Raises typer.BadParameter for an impossible factor."""
+    """Estimated cost of a stack. Raises typer.BadParameter for a Spot factor out of range."""
     from workbench.costs import estimate
 
     try:
@@ -76,7 +76,7 @@ def print_change(found: Change) -> None:
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Differences of amounts in the format of `span`, with a sign: `+6.98`, `-6.98`, `0`."""
+    """Differences of amounts as text, in the format of `span` with a sign: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
     figures = [
@@ -90,7 +90,7 @@ def _price(price: NodePrice) -> str:
 
 
 def span(of: Span | None, digits: int) -> str:
-    """Amounts as `minimum / requested / maximum`, or one figure if all are equal."""
+    """Amounts as text: `minimum / requested / maximum`, or one figure if all are equal."""
     if of is None:
         return "–"
     figures = [f"{value:,.{digits}f}" for value in (of.minimum, of.initial, of.maximum)]

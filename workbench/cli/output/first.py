@@ -1,4 +1,4 @@
-"""Stages of a first contact, for people and as a document."""
+"""Output of the stages of a first contact, as a document and for people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _row(progress: Progress, stage: Stage, subject: Subject, figures: Figures) -
 
 
 def print_stage(number: int, stage: Stage, subject: Subject, figures: Figures) -> None:
-    """Prints what a stage does, with which command, for how long, what it costs, and the way back."""
+    """Prints what a stage does, its commands, its duration, its cost, and the way back."""
     from workbench.first_contact.stages import commands, left_out
 
     out.print(f"[bold]{number:2} {stage.title}[/] ({stage.name})", highlight=False)
@@ -67,7 +67,9 @@ def print_result(stage: Stage, progress: Progress) -> None:
 
 
 def print_end(progress: Progress, subject: Subject, at: Stage | None) -> None:
-    """Prints where it goes on, and where the evidence is. `at` is None after the last stage."""
+    """Prints the next stage, the command that continues, and the path of the evidence. `at`: the next stage; None if
+    all are done.
+    """
     command = f"physai first {subject.stack}{' --simulated' if subject.simulated else ''}"
     if at is None:
         err.print(f"{subject.stack}: every stage is done", style="green")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
-    """Prints findings and their number on stderr; stdout is for rendered objects and annotations."""
+    """Prints the findings if `listed`, and their number, on stderr; stdout is for rendered objects and annotations."""
     from workbench.osmo.lint.report import summary, text
 
     for one in checked if listed else ():

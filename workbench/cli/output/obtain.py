@@ -1,4 +1,4 @@
-"""Output of `obtain`: availability of pools as a document and for people, and the change as a file."""
+"""Output of `obtain`: the ways to get each pool as a document and for people, and the change as a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str,
 
 
 def _cost(settings: Settings, decision: Decision) -> str:
-    """Sentence on the maximum cost of a change."""
+    """Sentence about the additional cost of a change."""
     taken, nodes = decision.taken, settings.pools[decision.pool].scale.most
     difference = _difference(decision, taken) if taken is not None else ""
     amount = "a difference that is not known" if difference == "not known" else f"{difference} USD per hour"
@@ -162,8 +162,8 @@ def print_change(
     changes: Sequence[Difference],
     file: Path | None,
 ) -> None:
-    """Prints the changed settings on stderr, each with its present value and source; the change itself on stdout,
-    unless it was written to a file.
+    """Prints the settings that change on stderr, each with its present value and file. Prints the change itself on
+    stdout, unless it was written to a file.
     """
     if not change:
         return
@@ -181,5 +181,5 @@ def print_change(
 
 
 def _written(value: Any) -> str:
-    """A value in YAML syntax."""
+    """A setting's value in YAML syntax."""
     return json.dumps(value) if isinstance(value, list) else str(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def document(stack: str, declared: Declared, findings: Sequence[ResourceFinding]) -> dict[str, Any]:
-    """The findings as data."""
+    """The findings of the policies about a stack, as data."""
     from workbench.policies import RULES
 
     rules = {rule.id: rule for rule in RULES}
@@ -42,7 +42,7 @@ def document(stack: str, declared: Declared, findings: Sequence[ResourceFinding]
 
 
 def print_findings(found: Mapping[str, Any]) -> None:
-    """Prints a `document` for people."""
+    """Prints the findings of a `document` for people."""
     for each in found["findings"]:
         place = f"{each['type'].rpartition(':')[2]} {each['name']}" + (f" {each['path']}" if each["path"] else "")
         style = STYLES[Severity(each["severity"])]

@@ -19,7 +19,9 @@ STATES = {True: "open", False: "closed", None: "unknown"}
 
 
 def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], cluster: str | None) -> dict[str, Any]:
-    """All connections as data. `cluster`: the kubeconfig that was read; without one, everything is as declared."""
+    """All connections as data. `cluster`: the kubeconfig of the cluster that was read; None if all is from the
+    declaration.
+    """
     return {
         "stack": stack,
         "azure": "declared",
@@ -31,7 +33,7 @@ def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], clus
 
 
 def flow(judged: Judgement) -> dict[str, Any]:
-    """One connection as data; `open` is null if it is not known."""
+    """One connection as data. `open` is null if it is not known whether the connection is open."""
     verdict = judged.way.verdict
     return {
         "from": judged.flow.source,
@@ -56,7 +58,7 @@ def _step(verdict: Verdict) -> dict[str, Any]:
 
 
 def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -> None:
-    """Prints each flow on a line, first those whose state is wrong."""
+    """Prints each flow on a line. Flows in a wrong state come first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("from", "to", "port", "is", "must be"):
         table.add_column(column, no_wrap=True)
@@ -108,7 +110,7 @@ def _ports(judged: Judgement, ports: Sequence[int]) -> str:
 
 
 def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
-    """A Mermaid diagram with every connection as an edge, or with the steps of each."""
+    """A Mermaid diagram with each connection as an edge; with `steps`, each connection with all its hops."""
     lines = ["flowchart LR"]
     if not steps:
         for each, ports in grouped(judged):
@@ -137,5 +139,5 @@ def _quoted(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text without characters that Mermaid or the page around it would read as markup."""
+    """The text with characters escaped that Mermaid, or the page around the diagram, would read as markup."""
     return "".join(each if each.isalnum() or each in " .,:;-_/()'→" else f"#{ord(each)};" for each in text)

@@ -1,4 +1,4 @@
-"""All committed stacks side by side, and how two of them differ."""
+"""Output of all committed stacks side by side, and of the differences between two of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Estimate]:
-    """One stack as data, and its cost."""
+    """A stack as data, and its estimated cost."""
     from physical_ai.settings import Pool
     from physical_ai.settings.compare import own_settings
     from physical_ai.settings.facts.created import region_of

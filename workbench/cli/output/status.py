@@ -26,11 +26,12 @@ QUIET_LABELS = (
     "amd.com/",
 )
 """Prefixes of labels that AKS, Kubernetes, NFD and the operators of GPUs and adapters set on nodes. The table shows
-only those of them that the pool declares; the JSON document has all."""
+such a label only if the pool declares it; the JSON document has all labels.
+"""
 
 
 def render(document: Mapping[str, Any]) -> RenderableType:
-    """A status document (`status_document`) as tables."""
+    """A document of `status_document` as tables."""
     if document["cluster"] is None:
         what = "has no cluster" if document["exists"] else "is not simulated"
         return Text(f"{document['stack']} {what}. Create it with `physai up {document['stack']}`.")
@@ -95,8 +96,8 @@ def _slurm(pools: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
 
 
 def _offered(pool: Mapping[str, Any]) -> str:
-    """GPUs that a pool offers: `1/2`, allocatable of expected; resources other than whole GPUs by name: `6/6
-    mig-1g.12gb`.
+    """Text about the GPUs that a pool offers: allocatable and expected whole GPUs, such as `1/2`; other resources with
+    their names, such as `6/6 mig-1g.12gb`.
     """
     if not pool["gpusPerNode"]:
         return ""

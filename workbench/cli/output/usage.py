@@ -1,4 +1,4 @@
-"""GPU-hours as a table and as comma-separated values."""
+"""Output of GPU-hours as a table, and as comma-separated values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FIELDS = {"idleUsd": "idle_usd"}
 
 
 def row(usage: Usage) -> tuple[str | float | None, ...]:
-    """The values of COLUMNS for one usage; hours and dollars have two decimals."""
+    """Values of COLUMNS for the GPU-hours of one workflow or Pod. Hours and dollars have two decimals."""
     values = (getattr(usage, _FIELDS.get(name, name)) for name in COLUMNS)
     return tuple(round(value, 2) if isinstance(value, float) else value for value in values)
 
 
 def as_csv(found: Sequence[Usage]) -> str:
-    """Comma-separated values with a header line."""
+    """GPU-hours as comma-separated values, with a header line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

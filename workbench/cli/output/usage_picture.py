@@ -1,4 +1,6 @@
-"""Drawing of GPU-hours: a bar for each workflow, or for a Pod without one, with used, idle and awaited hours."""
+"""SVG drawing of GPU-hours: a bar for each workflow, or Pod without a workflow, with the hours that were used, idle and
+waited for.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Usage
 
 ROWS = 20
-"""Workflows with a bar of their own; the others share one."""
+"""Number of workflows with a bar of their own. The others share one bar."""
 WIDTH, BAR, GAP, LEFT, RIGHT, TOP, BOTTOM = 900, 18, 8, 270, 130, 84, 34
 LIGHT = {"back": "#ffffff", "text": "#1b1f24", "soft": "#5b6470", "line": "#d7dce1"}
 DARK = {"back": "#181b1f", "text": "#e6e9ec", "soft": "#a0a8b1", "line": "#333a41"}
 COLORS = {"busy": "#0072b2", "held": "#e69f00", "asked": "#9aa4ae"}
 NAMES = {"busy": "busy", "held": "held, not busy", "asked": "asked for, not held"}
 TEXT_WIDTH = 38
-"""Characters of a name that fit."""
+"""Number of characters of a name that fit beside a bar."""
 
 
 class _Bar(NamedTuple):
@@ -33,7 +35,7 @@ class _Bar(NamedTuple):
         return max(self.asked, self.held, self.busy)
 
     def parts(self) -> dict[str, float]:
-        """Hours by kind; their sum is the length of the bar."""
+        """Hours by kind, in the order of the bar's parts: busy, held but idle, and requested but not held."""
         busy = min(self.busy, self.held) if self.held else self.busy
         return {"busy": busy, "held": max(self.held - busy, 0.0), "asked": max(self.asked - self.held, 0.0)}
 
@@ -43,7 +45,7 @@ class NoPicture(Exception):
 
 
 def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:
-    """Writes an SVG drawing for a browser, page or slide, in light and dark.
+    """Writes the SVG drawing to a file.
 
     Raises:
         NoPicture: the file's name does not end with .svg, or it cannot be written.
@@ -57,7 +59,7 @@ def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:
 
 
 def picture(found: Sequence[Usage], since: str) -> str:
-    """The drawing as SVG. Its colors follow the viewer's theme.
+    """The SVG drawing. Its colors follow the viewer's light or dark theme.
 
     Args:
         since: The period, such as `7d`.
@@ -77,7 +79,7 @@ def picture(found: Sequence[Usage], since: str) -> str:
 
 
 def _bars(found: Sequence[Usage]) -> list[_Bar]:
-    """A bar for each workflow, summed over all pools; those that held the most come first."""
+    """Bars of the workflows, each summed over all pools. Workflows that held the most GPU-hours come first."""
     sums: dict[str, _Bar] = {}
     for each in found:
         name = f"{each.namespace}/{each.workflow or each.pod}"

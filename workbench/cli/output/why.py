@@ -1,4 +1,4 @@
-"""Output of explanations for things in a cluster that do not work."""
+"""Output of the explanations of `why` and `doctor`, for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SUBJECTS = 5
 
 
 def print_explanations(title: str, causes: Sequence[Explanation], unread: Sequence[str] = ()) -> None:
-    """Prints the first cause in full, then the others, then what could not be read."""
+    """Prints the first cause in full, then the other causes, then the evidence that could not be read."""
     if not causes:
         out.print(f"{title}: {_fine(unread)}", markup=False, soft_wrap=True)
     else:
@@ -43,7 +43,7 @@ def _explain(title: str, causes: Sequence[Explanation]) -> None:
 
 
 def print_findings(findings: Sequence[CauseGroup], unread: Sequence[str] = ()) -> None:
-    """Prints each cause with the subjects that it stops, then the evidence that could not be read."""
+    """Prints each cause with the subjects that it affects, then the evidence that could not be read."""
     if not findings:
         out.print(_fine(unread))
     for found in findings:

@@ -1,4 +1,4 @@
-"""Output of workflows that ran, and of their tasks."""
+"""Output of workflows that have run, and of their tasks, for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes of a preview, for people and as data."""
+"""Output of the changes of a preview, for people and as data."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ READ_BACK = (
     "{reasons}, and a refresh reports that as a change, and of what depends on it. --expect-no-changes does not report"
     " them; `up --refresh` sends the resource again, as it is."
 )
-"""Reason why the updates of `read_back` are not counted."""
+"""Text about the reason why the updates of `read_back` are not counted."""
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
 
 
 def planned(run: Run) -> list[Step]:
-    """The changes of a run without those of `read_back`; a replacement is one step."""
+    """Changes of a preview that count: without those of `read_back`, and with a replacement as one step."""
     return [step for step in significant(run) if step.op not in PARTS_OF_REPLACE]
 
 
 def counts(run: Run) -> Counter[str]:
-    """Number of `planned` changes by operation."""
+    """Number of the changes of `planned` by operation."""
     found = run.counts()
     found.subtract(step.op for step in read_back(run))
     return Counter({op: found[op] for op in WORDS if found[op]})
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The changes as data: counts by operation, and every change. `nodes`: number of nodes of each pool.
+    """The changes as data: their number by operation, and each change. `nodes`: number of nodes of each pool.
 
-    `readBack` are updates that only undo additions of Azure, see `read_back`; they are neither counted nor unexpected.
-    `networkMove` sums up a change of the network mode.
+    `readBack` has the updates of `read_back`, which only undo additions of Azure; they are neither counted nor
+    unexpected. `networkMove` describes a change of the network mode.
     """
     changes = [
         {
@@ -84,9 +84,9 @@ def _resource(step: Step) -> dict[str, Any]:
 
 
 def drift(run: Run) -> list[dict[str, Any]]:
-    """Differences that a refresh found, as data: every resource that differs from the state, or no longer exists.
+    """Differences that a refresh found, as data: each resource that differs from the state, or no longer exists.
 
-    Clusters that only list their node pools are left out, see `read_back`.
+    Differences that Azure makes by itself, such as node pools in a cluster's list, are left out (see `read_back`).
     """
     return [{**_resource(step), "op": "delete" if step.gone else "update"} for step in significant_drift(run)]
 
@@ -110,9 +110,9 @@ def render_drift(run: Run) -> RenderableType:
 
 
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
-    """Number of nodes that are deleted with their pool or cluster; their capacity may not be available again at once.
+    """Number of nodes that are deleted with a pool or cluster. Their capacity may not be available again at once.
 
-    They are counted in the cluster: for a pool with an autoscaler the requested number says little.
+    `nodes` has the number in the cluster: the requested number says little about a pool with an autoscaler.
     """
     if step.op not in ("replace", "delete"):
         return 0
@@ -125,7 +125,7 @@ def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
 
 
 def first_nodes(step: Step) -> str | None:
-    """Note on a created pool that may start empty, with the consequences; None for all other changes."""
+    """Note about a created pool that may begin without nodes, with the consequences; None for all other changes."""
     new = step.new
     if step.kind != "AgentPool" or step.op not in ("create", "replace"):
         return None
@@ -140,7 +140,7 @@ def first_nodes(step: Step) -> str | None:
 
 
 def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
-    """The changes as lines of text."""
+    """The changes of a preview as lines of text."""
     lines: list[str] = []
     for step in planned(run):
         lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
@@ -163,7 +163,7 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
 
 
 def render_move(found: NetworkMove) -> list[str]:
-    """A change of the network mode as lines with markup."""
+    """Lines of text about a change of the network mode, with markup for the console."""
     lines = ["", f"[bold]{found.title}[/]"]
     for name, parts in found.rows():
         # Created or deleted resources are one list.
@@ -179,7 +179,7 @@ def summary(run: Run) -> str:
 
 
 def done(changes: Mapping[str, int]) -> str:
-    """The result of an operation, such as `3 created, 1 updated`."""
+    """Text about the changes of an operation, such as `3 created, 1 updated`."""
     parts = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
     return parts or "no changes"
 
@@ -192,9 +192,9 @@ def _differences(step: Step) -> list[str]:
 
 
 def differences(step: Step) -> list[dict[str, Any]]:
-    """Changes in a resource: `{path, before, after, replaces}`; `NONE` if a side lacks the value.
+    """Changed properties of a resource: `{path, before, after, replaces}`. A value that is missing on a side is `NONE`.
 
-    A secret is `HIDDEN` on both sides: only the fact that it changes is shown.
+    A secret is `HIDDEN` on both sides, so that only the fact that it changes is shown.
     """
     replacing = set(step.keys)
     return [
@@ -220,7 +220,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _parts(path: str) -> list[str]:
-    """Keys and indices of a property path; a key in quotes keeps its dots, as in `nodeLabels["nvidia.com/gpu"]`."""
+    """Keys and indices of a property path. A key in quotes keeps its dots, as in `nodeLabels["nvidia.com/gpu"]`."""
     found = re.findall(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', path)
     return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in found]
 

@@ -1,4 +1,4 @@
-"""The impact of replacing or deleting a resource, as sentences: nodes, drivers, minutes, data."""
+"""Sentences about the impact of a change on nodes, drivers and data, and the minutes that it takes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from physical_ai.planning.release_upgrade import installed_version
 from workbench.cli.changes import Step
 
 NODE_MINUTES = 10
-"""The least time AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
+"""Least number of minutes that AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
 NO_DRAIN = "Pods on them end without a drain."
-"""AKS drains nodes for upgrades, not when it deletes their pool (AKS docs, delete-node-pool)."""
+"""Sentence for a deleted pool: AKS drains nodes for upgrades, but not when it deletes their pool (AKS docs,
+delete-node-pool).
+"""
 DRIVERS: Mapping[str, str] = {
     "operator": "the GPU Operator installs the driver on each",
     "grid": "the GRID agent installs the driver on each",
     "aks": "the driver is part of their node image",
 }
-"""Installation of the driver on a new node of a pool, by the pool's driver source."""
+"""End of a sentence about the driver on new nodes of a pool, by the pool's driver source."""
 LOST: Mapping[str, str] = {
     "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
     "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",
@@ -41,18 +43,18 @@ LOST: Mapping[str, str] = {
     "kubernetes:nvidia.com/v1alpha1:NVIDIADriver": "GPU pods on its nodes end while the driver is installed again.",
     "kubernetes:nvidia.com/v1:ClusterPolicy": "GPU pods end while drivers and toolkit are installed again.",
 }
-"""Resources that hold state or drive GPUs, by type token, and what is lost with each."""
+"""Sentence about what is lost with a resource, by type token, for types that hold state or drive GPUs."""
 RESTARTS: Mapping[str, str] = {
     KAI_RELEASE: "KAI's operator restarts, and then all that it runs: running Pods stay; for about a minute, Pods for"
     " the scheduler kai-scheduler are neither admitted nor placed, and a workflow that starts then can fail.",
 }
-"""Restarts with another version of its chart, by release."""
+"""Sentence about the restarts that another version of a chart causes, by the release's name."""
 DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kernelModuleType")
-"""Properties of an NVIDIADriver with which the GPU Operator installs the driver again, node by node."""
+"""Properties of an NVIDIADriver whose change makes the GPU Operator install the driver again, node by node."""
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
-    """The impact of a change, as sentences; empty if nothing is lost.
+    """Sentences about the impact of a change; empty if nothing is lost.
 
     Args:
         nodes_lost: Number of nodes that are deleted with the resource.
@@ -95,8 +97,8 @@ def _driver_update(step: Step) -> list[str]:
 
 
 def _release_update(step: Step) -> list[str]:
-    """Sentences on the restarts that another version of a chart causes, and on version numbers that look older but are
-    newer.
+    """Sentences about the restarts that another version of a chart causes, and about a newer version whose number is
+    lower.
     """
     if step.kind != "Release" or not _touches(step.properties, ("version", "chart", "repositoryOpts")):
         return []

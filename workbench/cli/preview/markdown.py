@@ -10,11 +10,11 @@ from typing import Any
 from physical_ai.untrusted.text import printable
 
 OPERATIONS = ("replace", "delete", "create", "update")
-"""Operations in the order of a review: removals first."""
+"""Engine operations in the order in which a review shows them: removals first."""
 ROWS = 20
-"""Changes shown at once; the others are folded."""
+"""Largest number of changes that are shown at once. The others are folded."""
 DIFFERENCES = 8
-"""Changed properties shown of one resource."""
+"""Largest number of changed properties that are shown of one resource."""
 VALUE_LENGTH = 70
 Document = Mapping[str, Any]
 
@@ -23,9 +23,9 @@ class Detail(IntEnum):
     """Level of detail in a stack's preview."""
 
     COUNTS = 0
-    """Counts, and what is lost."""
+    """The number of changes, and what is lost."""
     SHOWN = 1
-    """Changes without the folded parts."""
+    """The changes, without the parts that would be folded."""
     ALL = 2
 
 
@@ -72,7 +72,7 @@ def reach(document: Document) -> str:
 
 
 def headline(document: Document) -> str:
-    """A preview in one line, such as `1 to replace, 4 to update, 2 nodes lost`."""
+    """A preview in one line, such as `1 to replace, 4 to update, 2 nodes lost`. Removals are bold."""
     counts: Mapping[str, int] = document["summary"]
     parts = [f"{counts[op]} to {op}" for op in OPERATIONS if counts.get(op)]
     parts = [f"**{each}**" if each.endswith(("replace", "delete")) else each for each in parts]
@@ -107,7 +107,9 @@ def _changes(document: Document, detail: Detail) -> list[str]:
 
 
 def _order(change: Document) -> tuple[bool, int, str, str]:
-    """Sort key of changes: by importance, then stable, so that an updated comment does not reorder its lines."""
+    """Sort key of a change: by importance first. It is stable, so that an updated comment does not reorder
+    its lines.
+    """
     return not change["disruptive"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
 
 
@@ -233,7 +235,9 @@ def _pool_cost(pool: Document) -> str:
 
 
 def dollars(span: Mapping[str, float], *, signed: bool) -> str:
-    """`+$1,200` for a difference; `$0 / $1,200 / $2,400` if minimum, requested and maximum differ."""
+    """Amounts in dollars as text: `$0 / $1,200 / $2,400` for minimum, requested and maximum, or one amount if all are
+    equal. With `signed`, a difference such as `+$1,200`.
+    """
     figures = [round(span[key]) for key in ("min", "asked", "max")]
     shown = [f"{'-' if value < 0 else '+' if signed else ''}${abs(value):,}" for value in figures]
     return shown[0] if len(set(shown)) == 1 else " / ".join(shown)
@@ -245,7 +249,7 @@ def _folded(title: str, body: str) -> str:
 
 
 def code(value: Any) -> str:
-    """A value as Markdown code on one line, valid inside a table, too, whatever characters it has."""
+    """A value as Markdown code on one line. It is valid inside a table, too, whatever characters the value has."""
     shown = printable(" ".join(str(value).split()))
     shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
     if not shown:
@@ -256,7 +260,7 @@ def code(value: Any) -> str:
 
 
 def text(value: str) -> str:
-    """Text on one line without markup or mentions; what is in backticks stays code."""
+    """A text on one line in which markup and mentions have no effect. Parts in backticks stay code."""
     parts = re.split(r"(`[^`\n]*`)", printable(" ".join(value.split())))
     return "".join(code(part[1:-1]) if part.startswith("`") and len(part) > 2 else _plain(part) for part in parts)
 

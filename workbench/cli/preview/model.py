@@ -1,4 +1,4 @@
-"""A preview, and the state that it starts from."""
+"""A preview, and the deployed state that it starts from."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ OPERATOR = "gpu-operator"
 
 @dataclass(frozen=True)
 class Deployed:
-    """Deployed state before a preview."""
+    """State of a stack before a preview."""
 
     exists: bool
     operator_version: str | None = None
-    """The GPU Operator's version."""
+    """Version of the GPU Operator; None if it is not installed."""
     pools: tuple[Mapping[str, Any], ...] = ()
-    """Pools as Azure Resource Manager describes them."""
+    """Node pools in the form of Azure Resource Manager."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Preview:
 
     run: Run
     nodes: Mapping[str, int]
-    """Number of nodes that each pool has now."""
+    """Present number of nodes of each pool."""
     deployed: Deployed
     unexpected: bool = False
-    """True where there are changes, and the command line expects none."""
+    """True if there are changes although the command line expects none."""

@@ -1,4 +1,5 @@
-"""Description of a change of the network mode in a preview: what is replaced, changed in place, and created.
+"""Summary of a change of the network mode in a preview: the resources that are replaced, changed in place, created and
+deleted.
 
 Such a change affects a hundred resources and more, most of them only because they are in the cluster.
 """
@@ -14,20 +15,24 @@ from workbench.cli.changes import Step
 
 PRIVATE = "apiServerAccessProfile.enablePrivateCluster"
 PUBLIC_ACCESS = ("publicNetworkAccess", "publicNetworkAccessForIngestion", "publicNetworkAccessForQuery")
-"""Last parts of the properties that open a service of Azure to the internet; absent means Enabled."""
+"""Last parts of the property paths that open an Azure service to the internet. If such a property is absent, the
+service is open.
+"""
 INSIDE = "kubernetes:"
 COUNTED = ("Release", "Namespace")
-"""Objects in the cluster that are counted on their own."""
+"""Kinds of objects in the cluster that the summary counts on their own."""
 
 
 @dataclass(frozen=True)
 class NetworkMove:
-    """The parts of such a change, each as a sentence or less; empty if there is nothing to say.
+    """Summary of a change of the network mode, in parts that are empty if there is nothing to say.
 
     Attributes:
         title: Description, such as `The API server becomes private.`
         replaced: The cluster with its content, and other resources.
         in_place: Resources that keep their content.
+        created: Number of created resources of each kind.
+        deleted: Number of deleted resources of each kind.
     """
 
     title: str
@@ -37,7 +42,7 @@ class NetworkMove:
     deleted: tuple[str, ...]
 
     def rows(self) -> list[tuple[str, Sequence[str]]]:
-        """Each part that is not empty, with its title."""
+        """The parts of the summary that are not empty, each with its title."""
         parts = ("replaced", self.replaced), ("in place", self.in_place)
         return [each for each in (*parts, ("created", self.created), ("deleted", self.deleted)) if each[1]]
 
@@ -109,12 +114,12 @@ def _in_place(steps: Sequence[Step], opened: Sequence[Step], closed: Sequence[St
 
 
 def _goes_along(step: Step, cluster: Step | None) -> bool:
-    """True for a resource in the cluster that is replaced only because the cluster is."""
+    """True for a resource that is replaced only because its cluster is."""
     return cluster is not None and (step.type.startswith(INSIDE) or step.kind == "AgentPool")
 
 
 def _changed_access(steps: Sequence[Step], closing: bool) -> list[Step]:
-    """Updated or replaced resources that lose public access (`closing`), or gain it."""
+    """Updated or replaced resources that lose public access if `closing`, and otherwise those that gain it."""
     found: list[Step] = []
     for step in steps:
         paths = [each for each in step.properties if each.rpartition(".")[2] in PUBLIC_ACCESS]
@@ -141,8 +146,8 @@ def _at(inputs: Mapping[str, Any], path: str) -> Any:
 
 
 def _kinds(steps: Iterable[Step]) -> tuple[str, ...]:
-    """Counts by kind, such as `2 PrivateZone`, the highest first; a kind with one resource is named
-    without a number.
+    """Texts with the number of resources of each kind, such as `2 PrivateZone`, the most frequent kind first. A kind
+    with one resource has no number.
     """
     counts = Counter(each.kind for each in steps)
     ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))

@@ -11,14 +11,14 @@ Pool = Mapping[str, Any]
 WIDTH, MARGIN = 860, 20
 HEADER, FOOTER, GAP, PADDING = 62, 44, 12, 14
 NODES_AT = 352
-"""Left edge of the nodes; left of it is text."""
+"""Horizontal position at which the nodes begin. Text is to the left of it."""
 NODE_WIDTH, NODE_HEIGHT, NODE_GAP = 60, 38, 8
 PER_ROW = (WIDTH - MARGIN - PADDING - NODES_AT + NODE_GAP) // (NODE_WIDTH + NODE_GAP)
 NODES_SHOWN = 3 * PER_ROW
 GPU, GPU_GAP, GPUS_PER_LINE, GPUS_SHOWN = 11, 3, 4, 8
 LINE = 15
 TEXT_LENGTH = 50
-"""Characters of small text that fit left of the nodes."""
+"""Number of characters of small text that fit to the left of the nodes."""
 
 FONT = "ui-sans-serif, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
 MONO = "ui-monospace, 'SF Mono', 'Liberation Mono', monospace"
@@ -46,11 +46,13 @@ DARK = {
     ".gpu": "fill: #4493f8; stroke: #4493f8",
     ".missing": "fill: none; stroke: #f85149",
 }
-"""Colours by CSS selector. Plain rules instead of variables, which some SVG viewers do not support."""
+"""Colours of the dark theme, by CSS selector. They are plain rules and not variables, which some SVG viewers do not
+support.
+"""
 
 
 def themes(light: Mapping[str, str], dark: Mapping[str, str]) -> str:
-    """CSS rules for light pages and for dark pages."""
+    """CSS rules for pages with a light theme, and for pages with a dark theme."""
     rules = [" ".join(f"{selector} {{ {rule} }}" for selector, rule in each.items()) for each in (light, dark)]
     return f"{rules[0]}\n@media (prefers-color-scheme: dark) {{ {rules[1]} }}"
 
@@ -135,7 +137,7 @@ def _card(card: Card) -> Iterator[str]:
 
 
 def _facts(pool: Pool) -> Iterator[tuple[str, str]]:
-    """Lines about a pool, each with its style."""
+    """Lines of text about a pool, each with its CSS class."""
     limits = pool["limits"]
     nodes = f"{pool['ready']}/{pool['nodes']} ready"
     if limits is not None:
@@ -178,7 +180,7 @@ def _is_shared(pool: Pool) -> bool:
 def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
     """Number of physical GPUs that a node offers.
 
-    For shared GPUs the node counts slices: if all are there, all GPUs count, else none.
+    A node with shared GPUs offers slices: if it offers all slices, all its GPUs count, and otherwise none.
     """
     if not _is_shared(pool):
         return node["gpus"]

@@ -1,5 +1,4 @@
-"""Reader for the output of `pulumi preview --json` of a real stack, which turns it into the form of the simulator's
-previews.
+"""Conversion of the output of `pulumi preview --json` of a real stack to the form of the simulator's previews.
 
 Source of the format: pulumi/pulumi, sdk/go/common/display (PreviewDigest, PreviewStep).
 """
@@ -18,7 +17,7 @@ POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
 
 
 def parsed(text: str) -> Mapping[str, Any]:
-    """The output as a mapping (Pulumi's PreviewDigest). Raises ValueError for anything else."""
+    """The output of `pulumi preview --json` as a map (Pulumi's PreviewDigest). Raises ValueError for anything else."""
     document: Any = json.loads(text)
     if not is_mapping(document) or not isinstance(document.get("steps"), list):
         raise ValueError("it has no list `steps`")
@@ -26,7 +25,7 @@ def parsed(text: str) -> Mapping[str, Any]:
 
 
 def run_of(digest: Mapping[str, Any]) -> Run:
-    """Run of a preview, from its steps."""
+    """The steps of a preview as an engine run."""
     run = Run()
     for row in _steps(digest):
         differences: Mapping[str, Any] = row.get("detailedDiff") or {}
@@ -54,7 +53,7 @@ def deployed(digest: Mapping[str, Any]) -> Deployed:
 
 
 def nodes(digest: Mapping[str, Any]) -> dict[str, int]:
-    """Number of nodes of each pool by the state; after `--refresh`, that is the number in Azure."""
+    """Number of nodes of each pool in the state. After `--refresh`, that is the number in Azure."""
     return {str(pool["name"]): int(pool.get("count") or 0) for pool in _pools(digest)}
 
 

@@ -1,4 +1,4 @@
-"""Comparison of connections before and after a change."""
+"""Comparison of a stack's connections before and after a change."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 
 
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
-    """Connections whose state the change alters, as data; those that end up in a wrong state come first.
+    """Connections that the change opens or closes, as data. Those that are in a wrong state afterwards come first.
 
-    Connections whose ends exist only before or only after the change are left out. Flows between isolated namespaces
-    are compared even if the change isolates a namespace or stops doing so; they need to hold only for isolated ones.
+    Connections with an end that exists only before or only after the change are left out. Flows between isolated
+    namespaces are compared even if the change begins or ends the isolation of a namespace, but only isolated ones can
+    be wrong.
     """
     old, new = _connections(before(declared, run)), _connections(declared)
     broken = {_key(each) for each in judge(declared) if not each.holds}

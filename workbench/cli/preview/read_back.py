@@ -1,6 +1,6 @@
-"""Values that a refresh reads in addition to the declared ones, and their effect on a preview.
+"""Values that Azure adds to a resource by itself, and that a refresh reads into the state: their effect on a preview.
 
-The catalogue's `tolerated_differences.yaml` lists what Azure adds. For example, a cluster's GET lists every node pool.
+The catalogue's `tolerated_differences.yaml` lists such values. For example, a cluster's GET lists every node pool, and
 azure-native's Read takes elements that were added to a list into the inputs (pulumi/pulumi-azure-native#1532). So after
 a refresh every preview removes these pools from `agentPoolProfiles`, where the program declares only the system pool.
 The engine cannot ignore added elements of a list, and ignoring the whole list would let later updates of the cluster
@@ -23,16 +23,16 @@ _PART = re.compile(r"([^.\[\]]+)")
 
 
 def significant(run: Run) -> list[Step]:
-    """The changes of a run without those of `read_back`."""
+    """The changes of a run, without those of `read_back`."""
     left_out = {step.urn for step in read_back(run)}
     return [step for step in run.changed() if step.urn not in left_out]
 
 
 def read_back(run: Run) -> list[Step]:
-    """The changes of a run that only remove what Azure has added by itself.
+    """The changes of a run that only remove values that Azure has added by itself.
 
-    Such an update of a cluster makes its outputs unknown in a preview, so resources that change only because of unknown
-    outputs are included.
+    Such an update of a cluster makes its outputs unknown in a preview. Resources that change only because of unknown
+    outputs are therefore included.
     """
     changed = run.changed()
     listed = {step.urn for step in changed if _only_tolerated(step)}
@@ -40,12 +40,12 @@ def read_back(run: Run) -> list[Step]:
 
 
 def significant_drift(run: Run) -> list[Step]:
-    """Differences that a refresh found, without the values that Azure adds itself."""
+    """Differences that a refresh found, without values that Azure adds by itself."""
     return [step for step in run.drifted() if not _only_tolerated(step)]
 
 
 def reasons(steps: Iterable[Step]) -> list[str]:
-    """Reasons why changes are not counted, because Azure made them; each reason once."""
+    """Reasons in the catalogue why changes are not counted, without duplicates."""
     found = [row.reason for step in steps for path in step.properties if (row := _row(step, path)) is not None]
     return list(dict.fromkeys(found))
 
@@ -57,7 +57,9 @@ def _only_tolerated(step: Step) -> bool:
 
 
 def _equal_without(step: Step) -> bool:
-    """True if both sides are equal without the values that Azure adds; the order of lists does not matter."""
+    """True if the inputs before and after are equal without the values that Azure adds. The order of lists does not
+    matter.
+    """
     tops = {_PART.findall(path)[0] for path in step.properties}
     known = {name for row in tolerated_differences() if row.type == step.type for name in row.lists}
     if not tops <= known:

@@ -1,4 +1,4 @@
-"""One stack's preview for a reviewer as one document: changes, policies, versions, cost."""
+"""A stack's preview for a reviewer, as one document: changes, policies, versions, cost."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FACTS: Mapping[str, tuple[str, ...]] = {
     "AgentPool": ("vmSize", "scaleSetPriority", "count", "minCount", "maxCount", "nodeTaints", "availabilityZones"),
     "ManagedCluster": ("kubernetesVersion", "location", "sku"),
 }
-"""The properties shown of a resource that will be created, by kind."""
+"""Properties that are shown of a resource that will be created, by the resource's kind."""
 
 
 def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
-    """A stack's preview, with findings of policies and versions, and prices."""
+    """The document of a stack's preview: changes, findings of policies and versions, and prices."""
     from workbench.policies import evaluate
 
     settings, stack, was = requested.loaded.settings, requested.input.stack, preview.deployed
@@ -65,7 +65,7 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
 
 
 def _differences(step: Step) -> list[dict[str, Any]]:
-    """Changes of a resource as text; for a new node pool or cluster, its main properties."""
+    """Changed properties of a resource as texts; for a new node pool or cluster, its main properties."""
     if step.op == "create":
         facts = [path for path in FACTS.get(step.kind, ()) if step.new.get(path) not in (None, [])]
         return [{"path": path, "before": None, "after": _text(step.new[path]), "replaces": False} for path in facts]

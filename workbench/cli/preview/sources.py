@@ -1,4 +1,6 @@
-"""Sources of a stack's preview: made in the simulator, or read from `pulumi preview --json` of the real stack."""
+"""Sources of a stack's preview: made in the simulator, or read from the output of `pulumi preview --json` of the real
+stack.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 def simulated_preview(requested: RequestedStack, *, policies: bool, options: RunOptions | None = None) -> Preview:
     """A preview in the simulator.
 
-    A refusal by the policy pack (with `policies`) is not raised as a failure, and neither are changes where `options`
-    expect none.
+    Neither a refusal by the policy pack (with `policies`) raises an error, nor do changes that `options` do not expect.
     """
     from simulator.errors import ChangesFound, EngineFailed
     from simulator.run_options import RunOptions
@@ -56,7 +57,7 @@ def deployed_now(simulation: Simulation) -> Deployed:
 
 
 def pulumi_preview(file: Path, *, expect_no_changes: bool = False) -> Preview:
-    """A preview read from a file with the output of `pulumi preview --json`."""
+    """A preview that is read from a file with the output of `pulumi preview --json`."""
     from workbench.cli.preview import pulumi_json
 
     try:

@@ -1,3 +1,3 @@
-"""Effects of a change on every stack it affects: the base is simulated, the head previewed against it, in
-one comment.
+"""Effects of a change on every stack that it affects, in one comment: the base is deployed to a simulator, and the head
+is previewed against it.
 """

@@ -1,4 +1,4 @@
-"""Selection of the stacks that a change of files affects. A file of unknown purpose affects all of them."""
+"""Selection of the stacks that a change of files affects. A file of unknown purpose affects all stacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from physical_ai.untrusted import documents, files
 HARMLESS_FOLDERS = ("docs/", "tests/", ".github/", ".ci/", "stacks/schema/")
 HARMLESS_FILES = (".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "LICENSE", "Makefile")
 HARMLESS_ENDINGS = (".md",)
-"""Files that no stack depends on."""
+"""Endings of the names of files that no stack depends on."""
 STACK_FOLDER = "stacks/"
 PROFILE = "profile"
 
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Affected:
-    """A stack that a change affects, and the files through which it does."""
+    """A stack that a change affects, and the changed files that affect it."""
 
     stack: str
     kind: Kind
@@ -42,12 +42,12 @@ class Affected:
 def affected(
     files: Sequence[str], before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
 ) -> list[Affected]:
-    """The stacks that a change affects, by name.
+    """The stacks that a change affects, sorted by name.
 
     Args:
-        files: Changed files, relative to the repository.
-        before: Each stack's own files in the base, from `own_files`.
-        after: Each stack's own files in the head, from `own_files`.
+        files: Paths of the changed files, relative to the repository.
+        before: Files of each stack in the base, from `own_files`.
+        after: Files of each stack in the head, from `own_files`.
     """
     everywhere = [file for file in files if not is_harmless(file) and not file.startswith(STACK_FOLDER)]
     found: list[Affected] = []
@@ -69,10 +69,10 @@ def is_harmless(file: str) -> bool:
 
 
 def own_files(root: Path) -> dict[str, frozenset[str]]:
-    """Files of each stack in the folder `stacks` below `root`.
+    """Files of each stack in the folder `stacks` below `root`, by the stack's name.
 
-    A file whose name is not a stack's counts as a stack of this one file: its preview reports the problem, and the
-    other stacks are still previewed.
+    A stack file with an invalid name counts as a stack, too: its preview reports the problem, and the other stacks are
+    still previewed.
     """
     return {name: frozenset(_files(name, root)) for name in existing(root)}
 
@@ -91,7 +91,7 @@ def _files(name: str, root: Path) -> Iterable[str]:
 
 
 def _document(file: Path, tree: Path) -> Mapping[str, Any]:
-    """Content of a file in a tree; empty if it can't be read, or is not YAML."""
+    """Content of a YAML file in a tree; empty if it cannot be read, or is not YAML."""
     try:
         found: Any = documents.load(files.read_text(file, within=tree))
     except (files.Unreadable, yaml.YAMLError):
@@ -100,7 +100,7 @@ def _document(file: Path, tree: Path) -> Mapping[str, Any]:
 
 
 def _profile(document: Mapping[str, Any]) -> str | None:
-    """The profile that a file chooses; None if it chooses none."""
+    """Name of the profile that a stack file chooses; None if it chooses none."""
     for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", document.get("config"))):
         if is_mapping(within) and isinstance(chosen := within.get(key), str):
             return chosen

@@ -1,4 +1,4 @@
-"""Reuse of compiled Python in a folder that git has just written, from a folder with the same compiled files."""
+"""Reuse of compiled Python files for a folder that git has just written, from a folder with the same sources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PACKAGES = ("physical_ai", "components", "parts", "workbench", "simulator", "age
 
 
 def take_bytecode(folder: Path, compiled: Path) -> None:
-    """Copies into `folder` the compiled form of each file that is the same in `compiled`.
+    """Copies the compiled form of each Python file into `folder`, if `compiled` has the same file.
 
     Compiling a checkout takes a second of processor time, and each process that starts meanwhile compiles it, too.
     Python accepts a compiled file if its source has the recorded size and time, so the source gets that time.

@@ -13,31 +13,31 @@ from workbench.cli.preview.markdown import Detail, code
 from workbench.cli.pull_request.affected import Affected, Kind
 
 MARKER = "<!-- physai pr-preview -->"
-"""First line of the comment, by which an update finds it."""
+"""First line of the comment. It marks the comment that a later run updates."""
 LIMIT = 65_536
-"""GitHub's limit in characters. Counted in bytes here, which are never fewer."""
+"""GitHub's limit on a comment, in characters. The comment's size is counted in bytes, which are never fewer."""
 FILES = 3
-"""Files listed as the reason why a stack is affected."""
+"""Largest number of files that are listed as the reason why a stack is affected."""
 UNFOLDED = 2
-"""The number of stacks up to which none is folded."""
+"""Largest number of affected stacks that are all shown unfolded."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The result for one affected stack. `document`: its preview, None if there is none."""
+    """The result for one affected stack. `document`: its preview; None if there is none."""
 
     affected: Affected
     document: Mapping[str, Any] | None = None
     base_failed: str = ""
-    """The error output of the base that could not be simulated; the head was then previewed as a new stack."""
+    """Error output of the base, if it could not be simulated. The head was then previewed as a new stack."""
     head_failed: str = ""
     """Error output of the head, if it could not be previewed."""
     picture: str = ""
-    """Name of the file with the picture of the simulated base."""
+    """Name of the file with a picture of the simulated base; empty without a picture."""
 
 
 def comment(reports: Sequence[Report], files: Sequence[str], limit: int = LIMIT) -> str:
-    """The comment, of at most `limit` bytes; it lists what was left out.
+    """The comment, with at most `limit` bytes. It says which parts were left out.
 
     Args:
         files: All changed files.
@@ -153,7 +153,7 @@ def _why(affected: Affected) -> str:
 
 
 def _output(text: str) -> str:
-    """Unchanged output in a code block that no text in the output can end."""
+    """Command output in a Markdown code block that no text in the output can end."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -162,7 +162,7 @@ def _output(text: str) -> str:
 
 
 def _html(title: str) -> str:
-    """A headline without Markdown, for elements in which GitHub does not render Markdown."""
+    """A headline without Markdown, for HTML elements in which GitHub does not render Markdown."""
     return html.escape(title.replace("`", "").replace("**", ""), quote=False)
 
 

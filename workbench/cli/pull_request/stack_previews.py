@@ -1,4 +1,4 @@
-"""Preview of one affected stack: the base is deployed to a separate simulator, and the head previewed against it."""
+"""Preview of one affected stack: the base is deployed to a separate simulator, and the head is previewed against it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.cli.pull_request.comment import Report, comment
 from workbench.cli.pull_request.trees import Side, kill_processes
 
 UP_SECONDS, PREVIEW_SECONDS = 1200, 600
-"""Time limits for one stack. A simulated `up` takes a minute, on a laptop less."""
+"""Time limits in seconds for one stack's `up` and its preview. A simulated `up` takes a minute, on a laptop less."""
 
 
 def report(affected: Affected, base: Side, head: Side, pictures: Path | None) -> Report:
-    """Report on a change's effects on a stack.
+    """Deploys the base of a stack, previews the head, and returns the report on the change's effects.
 
     Args:
         pictures: Existing folder for the picture of the simulated base; None for no picture.
@@ -51,7 +51,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
 
 
 def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
-    """True if a document from the head's code has everything that a comment shows."""
+    """True if a document from the head's code has everything that the comment shows."""
     try:
         comment([Report(affected, document)], ())
     except (AttributeError, LookupError, TypeError, ValueError):
@@ -60,8 +60,8 @@ def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
 
 
 def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, str]:
-    """Deploys the base and makes its simulation available to the head; returns the base's status, and what
-    went wrong.
+    """Deploys the base, and makes its simulation available to the head. Returns the status of the base, or None, and a
+    text about what went wrong.
     """
     start = time.monotonic()
     status, problem = base.document("up", stack, "--json", timeout=UP_SECONDS)
@@ -74,7 +74,7 @@ def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, 
 
 
 def _draw(status: Mapping[str, Any], file: Path) -> str:
-    """Draws the deployed stack; returns the picture's file name, empty if the base's code reports the stack in another
+    """Draws the deployed stack. Returns the picture's file name; empty if the base's code reports the stack in another
     form.
     """
     file.unlink(missing_ok=True)

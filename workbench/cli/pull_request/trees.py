@@ -1,4 +1,4 @@
-"""Base and head of a change as folders: their files from git, and calls of each side's own `physai`."""
+"""Base and head of a change: their files from git in temporary folders, and calls of each one's own `physai`."""
 
 from __future__ import annotations
 
@@ -29,27 +29,29 @@ from simulator.tools.install import VARIABLE as TOOLS_FROM
 from workbench.cli.pull_request.bytecode import take_bytecode
 
 SHARED = ("tools", "charts")
-"""Folders that the base's home shares with the user's, and of which the head's has a copy: built programs and
-downloaded charts."""
+"""Folders with built programs and downloaded charts. The base uses those in the user's home folder; the head gets
+copies.
+"""
 PYTHON_PATH = ("", "agents", "agents/grid_driver")
 PASSED_ON = re.compile(
     r"PATH|LD_LIBRARY_PATH|TMPDIR|TZ|TERM|LANG|LANGUAGE|LC_\w+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|GO(PROXY|SUMDB|TOOLCHAIN|GC)"
     rf"|{TOOLS_FROM}|{clock.VARIABLE}|{clock.IDLE_VARIABLE}",
     re.IGNORECASE,
 )
-"""Variables that a side's code gets: what programs need to run and to download tools. All others may be secret, also
-those whose names begin as ours do."""
+"""Names of environment variables that the code of base and head gets: programs need them to run and to download tools.
+Others may be secret, even if their names begin as this project's do.
+"""
 _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
-"""A login within an address, also in one without `//`, which programs accept for a proxy."""
+"""A user name and password in an address, also in one without `//`, which programs accept for a proxy."""
 UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
-"""Prefixes of folders of tools that neither `up` nor `preview` runs."""
+"""Prefixes of the folders of tools that neither `up` nor `preview` runs, so that they are not copied."""
 KILL_SECONDS, KILL_ROUNDS = 10, 20
 SET_CHILD_SUBREAPER = 36
-"""Option of prctl(2): orphans below the process become its children, and not those of PID 1."""
+"""Option of prctl(2) that makes orphaned processes below this one its children, instead of those of PID 1."""
 
 
 class NoSuchRevision(SimulationError):
-    """Error if git does not know the name of a revision."""
+    """Error for the name of a revision that git does not know."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,12 @@ class Completed:
 
 @dataclass(frozen=True)
 class Repository:
-    """The checkout that contains a change."""
+    """The git repository that contains a change."""
 
     folder: Path
 
     def base(self, name: str, head: str) -> str:
-        """The commit at which the head branched off from the base: later commits of the base are not part of the
+        """The commit at which the head branched off from the base. Later commits of the base are not part of the
         change.
         """
         commit = self._commit(name)
@@ -77,7 +79,7 @@ class Repository:
         return shared or commit
 
     def head(self, name: str | None) -> tuple[str, str]:
-        """Commit and tree of the head; without a name, the tree of the checkout's present files, untracked ones
+        """Commit and tree of the head. If `name` is None, the tree has the checkout's present files, untracked ones
         included.
         """
         commit = self._commit(name or "HEAD")
@@ -86,20 +88,20 @@ class Repository:
         ).stdout.decode().strip() if name else self._working_tree()
 
     def changed(self, base: str, head: str) -> list[str]:
-        """Files that differ; a renamed file is listed under both names."""
+        """Paths of the files that differ between two trees. A renamed file is listed under both names."""
         out = self._git("diff", "--name-only", "--no-renames", "-z", base, head).stdout.decode()
         return [name for name in out.split("\0") if name]
 
     def export(self, tree: str, folder: Path) -> None:
-        """Writes a tree's files into a folder with a separate index, so that git keeps no record of the folder."""
+        """Writes a tree's files into a folder. It uses a separate index, so that git keeps no record of the folder."""
         with tempfile.TemporaryDirectory() as scratch:
             environment = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
             self._git("read-tree", tree, environment=environment)
             self._git("checkout-index", "--all", f"--prefix={folder}/", environment=environment)
 
     def _working_tree(self) -> str:
-        """The checkout's present files as a tree object, written with a separate index: the user's index does not
-        change.
+        """A tree object with the checkout's present files. It is written with a separate index, so that the user's
+        index does not change.
         """
         with tempfile.TemporaryDirectory() as scratch:
             index = Path(scratch) / "index"
@@ -130,15 +132,17 @@ class Repository:
 
 @dataclass(frozen=True)
 class Side:
-    """One side's files, and the home folder for its simulations."""
+    """Base or head of a change: the folder with its files, and the home folder for its simulations."""
 
     folder: Path
     home: Path
     shares_tools: bool = False
-    """True where the home of the side has the user's own tools. Another side gets copies, and can change only those."""
+    """True if the home folder shares the user's tools. Otherwise it has copies, so that code of the change cannot alter
+    the user's tools.
+    """
 
     def copy_tools(self) -> None:
-        """Copies the user's tools and charts that this side's home folder lacks."""
+        """Copies those of the user's tools and charts that the home folder lacks."""
         for name in () if self.shares_tools else SHARED:
             for tool in sorted(_users_home().glob(f"{name}/*/")):
                 copy = self.home / name / tool.name
@@ -146,15 +150,15 @@ class Side:
                     shutil.copytree(tool, copy, symlinks=True)
 
     def physai(self, *arguments: str, timeout: float | None = None) -> Completed:
-        """Runs this side's own `physai`, with the packages of this process."""
+        """Runs the `physai` of base or head, with the Python packages of this process."""
         return self._python("-m", self._command(), *arguments, timeout=timeout)
 
     def _command(self) -> str:
-        """The package of the side's commands; in a commit before 2026-11-28 it is in `physical_ai`."""
+        """The package that contains the commands. In commits before 2026-11-28 it is in `physical_ai`."""
         return "workbench.cli" if (self.folder / "workbench").is_dir() else ".".join(("physical_ai", "cli"))
 
     def simulation(self, stack: str) -> Path:
-        """The folder of this side's simulation of a stack."""
+        """Folder of the simulation of a stack in this home folder."""
         return Home(self.home).simulation(stack, self.folder)
 
     def document(self, *arguments: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
@@ -209,7 +213,9 @@ def end_of_output(text: str, side: Side, lines: int = 20) -> str:
 
 @contextmanager
 def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side, Side]]:
-    """Base and head in temporary folders, which are removed at the end, after killing processes that run in them."""
+    """Base and head in temporary folders. At the end, processes that run in the folders are killed, and the folders
+    removed.
+    """
     folder = Path(tempfile.mkdtemp(prefix="physai-pr-")).resolve()
     before = adopt_orphans()
     try:
@@ -234,7 +240,7 @@ def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side,
 
 
 def kill_processes(folder: Path) -> None:
-    """Kills every process whose working directory is `folder` or below it."""
+    """Kills every process whose working directory is `folder`, or a folder below it."""
     killed: list[psutil.Process] = []
     for process in psutil.process_iter():
         try:
@@ -247,11 +253,11 @@ def kill_processes(folder: Path) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> set[int]:
-    """Makes this process the parent of all orphaned processes below it, or ends that; returns the ids of all present
-    processes below it.
+    """Makes this process the parent of all orphaned processes below it, or ends that if not `adopt`. Returns the ids of
+    all present processes below this one.
 
-    So nothing that a side's code starts can get away. Linux only: elsewhere a process that changes its folder and its
-    session is not found again.
+    So no process that the code of base or head starts can get away. This works on Linux only: elsewhere a process that
+    changes its folder and its session is not found again.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
@@ -259,7 +265,7 @@ def adopt_orphans(*, adopt: bool = True) -> set[int]:
 
 
 def kill_descendants(but: set[int]) -> None:
-    """Kills the processes below this one, including those that they start meanwhile, except the given ones."""
+    """Kills the processes below this one except those in `but`, and also processes that they start meanwhile."""
     for _ in range(KILL_ROUNDS):
         found = [each for each in psutil.Process().children(recursive=True) if each.pid not in but]
         if not found:
@@ -275,7 +281,9 @@ def _users_home() -> Path:
 
 
 def _is_passed_on(name: str, value: str) -> bool:
-    """True for an environment variable that a side gets; values with a login in an address are left out."""
+    """True for an environment variable that base and head get. A value with a password in an address is not
+    passed on.
+    """
     return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
 
 

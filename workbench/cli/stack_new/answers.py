@@ -1,4 +1,4 @@
-"""Answers of `stack new`: from options, or from the user for omitted options."""
+"""Choices for a new stack: from the options of `stack new`, or from the user's answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from physical_ai.settings.new_stack import Choice, PoolProposal, Proposal
 
 NONE = "none"
-"""The value that leaves a pool out, instead of a size."""
+"""Value in place of a VM size that leaves the pool out of the stack."""
 
 
 class Choices:
-    """Chosen values for a new stack, from options, or from the user for omitted options."""
+    """Choices for a new stack. The user is asked for options that were not given."""
 
     def __init__(  # noqa: PLR0917 - each is an option
         self,
@@ -38,7 +38,7 @@ class Choices:
         self.range_options = ranges
 
     def choice(self, pool: PoolProposal, *, interactive: bool) -> Choice:
-        """The choice for a pool. Raises typer.BadParameter for an impossible option."""
+        """The choice of size, driver and zones for a pool. Raises typer.BadParameter for an impossible option."""
         from physical_ai.settings.new_stack import choose
 
         region, region_zones = self.proposal.name.region, self.proposal.region_zones
@@ -68,7 +68,7 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def _ask_zones(self, pool: PoolProposal, choice: Choice) -> Choice:
-        """The choice with the zones that the user gives. For most GPU sizes zones differ by subscription."""
+        """The choice with the zones that the user answers. For most GPU sizes the zones differ by subscription."""
         from physical_ai.catalog import region
 
         place = region(self.proposal.name.region)
@@ -93,7 +93,7 @@ class Choices:
         )
 
     def space(self, *, interactive: bool) -> IPv4Network:
-        """The address space of the stack. Raises typer.BadParameter."""
+        """The address space of the stack's network. Raises typer.BadParameter for an impossible option."""
         while True:
             text = self.space_option or str(self.proposal.address_space)
             if interactive and self.space_option is None:
@@ -110,7 +110,7 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def ranges(self, *, interactive: bool) -> list[IPv4Network]:
-        """Public address ranges that may reach the API server; a placeholder if a protected stack gives none."""
+        """Public address ranges that may reach the API server. For a protected stack without any, a placeholder."""
         from physical_ai.settings.new_stack import api_placeholder
 
         needed = self.proposal.protect and not self.proposal.has_ranges
@@ -128,7 +128,7 @@ class Choices:
 
     @staticmethod
     def _ranges(texts: Sequence[str]) -> list[IPv4Network]:
-        """Parsed address ranges. Raises typer.BadParameter for one that is not public."""
+        """The parsed address ranges. Raises typer.BadParameter for a range that is invalid or not public."""
         from physical_ai.settings.new_stack import is_placeholder
 
         try:
@@ -146,9 +146,9 @@ _KINDS = {"group": "Group", "user": "User", "pipeline": "ServicePrincipal"}
 
 
 def named_deployers(texts: Sequence[str]) -> list[dict[str, str]]:
-    """The entries of `access.deployers`.
+    """The entries of `access.deployers` from texts `ID` or `KIND=ID`.
 
-    Raises typer.BadParameter for an unknown kind; loading the stack checks the ids.
+    Raises typer.BadParameter for an unknown kind. The ids are checked when the stack is loaded.
     """
     found: list[dict[str, str]] = []
     for text in texts:

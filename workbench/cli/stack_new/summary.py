@@ -1,4 +1,4 @@
-"""Output of `stack new`: the possible choices, the result, and the next steps."""
+"""Output of `stack new`: the possible choices, the new stack, and the next steps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from physical_ai.settings.new_stack import NewFiles, PoolProposal, Proposal
 
 SHOWN = 8
-"""GPU sizes offered for a pool; `physai sizes --region` has the rest."""
+"""Largest number of GPU sizes that are shown for a pool. `physai sizes --region` lists all."""
 
 
 def head(proposal: Proposal) -> RenderableType:
-    """Heading with the region's name and zones, from the catalogue."""
+    """Heading with the name of the stack, its region and the region's zones."""
     region = proposal.name.region
     zones = f"zones {', '.join(proposal.region_zones)}" if proposal.region_zones else "no availability zones"
     lines: list[RenderableType] = [Text.from_markup(f"[bold]{proposal.name}[/]: {region} has {zones}")]
@@ -32,7 +32,7 @@ def head(proposal: Proposal) -> RenderableType:
 
 
 def offer(pool: PoolProposal, region: str) -> RenderableType:
-    """Table for a GPU pool: the size that the layers set, and the sizes that the region offers."""
+    """Table for the choice of a GPU pool: the sizes that the region offers, and the size that the layers set."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in (f"sizes in {region}", "driver sources", "evidence", "USD/h"):
         table.add_column(column, no_wrap=True)
@@ -49,7 +49,7 @@ def offer(pool: PoolProposal, region: str) -> RenderableType:
 
 
 def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
-    """The new stack: pools, zones, prices, quota and warnings."""
+    """Tables about the new stack: pools, zones, prices, quota and warnings."""
     rows, needs = pools(loaded), quota(loaded)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("pool", "size", "driver", "priority", "nodes", "zones", "USD per node hour", "quota family"):
@@ -72,7 +72,7 @@ def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
 
 
 def next_steps(proposal: Proposal, loaded: Loaded) -> RenderableType:
-    """The next commands, in order."""
+    """List of the next commands, in order."""
     name = proposal.name
     steps = [
         (f"physai explain {name}", "every value, and its file"),
@@ -95,7 +95,7 @@ def next_steps(proposal: Proposal, loaded: Loaded) -> RenderableType:
 
 
 def pools(loaded: Loaded) -> list[dict[str, Any]]:
-    """The stack's pools as data."""
+    """The pools of the new stack as data."""
     from physical_ai.catalog import vm_size
     from physical_ai.settings import Pool
     from physical_ai.settings.facts.pools import node_pools
@@ -122,7 +122,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def quota(loaded: Loaded) -> list[dict[str, Any]]:
-    """Quota in vCPU that the stack needs, for each usage of Microsoft.Compute."""
+    """Quota in vCPU that the stack needs, as data: for each of Azure's quota names in Microsoft.Compute."""
     from physical_ai.settings.facts.quota import quota_needs
 
     return [
@@ -132,7 +132,7 @@ def quota(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def document(proposal: Proposal, loaded: Loaded, files: NewFiles, made: Sequence[Path]) -> dict[str, Any]:
-    """The new stack as data."""
+    """The new stack as data: its files, pools, quota and warnings."""
     return {
         "stack": str(proposal.name),
         "written": [str(path.relative_to(proposal.root)) for path in made],

@@ -1,4 +1,4 @@
-"""Workflow files that the command line names, and the configuration that they are checked against."""
+"""Workflow files that the command line names, and the OSMO configuration that they are checked against."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
-    """The template variables given with an option.
+    """The template variables of an option.
 
-    Raises typer.BadParameter for a path of a stack's settings, which is not a variable.
+    Raises typer.BadParameter for a path of a stack's setting, which is not a variable. `instead`: the option for
+    settings.
     """
     for each in given or ():
         name = each.partition("=")[0]
@@ -31,9 +32,9 @@ def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
 
 
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
-    """Workflow files, including those in folders, each with the folder that no link may lead out of.
+    """Workflow files, also those in folders. Each has the folder that links must not lead out of.
 
-    Raises an error for a folder without files, which is a mistake rather than a success.
+    Raises typer.BadParameter for a folder without files, which is probably a mistake.
     """
     found: dict[Path, Path] = {}
     for path in paths:
@@ -53,7 +54,7 @@ def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Pat
 def stack_context(
     stack: str, pool: str | None, variables: Variables, overlays: Sequence[Path], assignments: Sequence[str]
 ) -> Context:
-    """Configuration of a stack's OSMO service, by the stack's settings."""
+    """Context of a check against the OSMO configuration of a stack."""
     from physical_ai.settings import Overlay, load
     from workbench.osmo.lint import of_stack
 
@@ -64,7 +65,9 @@ def stack_context(
 
 
 def values_context(path: Path, pool: str | None, variables: Variables) -> Context:
-    """Configuration of an OSMO service by a file of chart values, with which the service must be able to start."""
+    """Context of a check against an OSMO configuration in a file of chart values. Ends the command if OSMO could not
+    start with it.
+    """
     from physical_ai.untrusted import documents, files
     from workbench.osmo.lint import of_chart_values
     from workbench.osmo.lint.isolated import failure
@@ -85,7 +88,7 @@ def values_context(path: Path, pool: str | None, variables: Variables) -> Contex
 
 
 def with_known_pool(context: Context) -> Context:
-    """The given context. Raises typer.BadParameter if it has no OSMO pool with the chosen name."""
+    """The context. Raises typer.BadParameter if its configuration has no OSMO pool with the chosen name."""
     if context.pool not in context.config.pool_names:
         known = ", ".join(context.config.pool_names) or "none"
         problem = f"{context.name} has no OSMO pool '{context.pool}'. Pools: {known}"

@@ -1,4 +1,4 @@
-"""Check of the simulated OSMO's gateway before workflows use it: it must refuse a user without a role."""
+"""Check of the simulated OSMO's gateway before workflows use it: the gateway must refuse a user without a role."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FORBIDDEN = 403
 
 
 def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dict[str, Any] | None:
-    """Submits a workflow as a user of the tenant without a role; returns the refusal.
+    """Submits a workflow as a user without a role, and returns the gateway's refusal as data.
 
-    None if the stack's own control plane takes every caller for an administrator.
+    Returns None if the stack's OSMO treats every caller as an administrator.
 
     Raises:
-        SimulationError: The workflow is accepted, or fails for another reason than the missing role.
+        SimulationError: the workflow is accepted, or fails for another reason than the missing role.
     """
     from simulator.entra import BYSTANDER
     from simulator.errors import SimulationError
@@ -43,7 +43,7 @@ def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dic
 
 
 def described(workflows: Sequence[Mapping[str, Any]], refused: Mapping[str, Any] | None) -> list[str]:
-    """Lines for people about the gateway's accepted and refused callers."""
+    """Lines of text about the users that the gateway has accepted and refused."""
     if refused is None:
         return ["gateway: login dev, every caller is an administrator"]
     accepted = [(each["id"], each["submitted"]) for each in workflows]

@@ -1,4 +1,4 @@
-"""Execution of workflows on a simulated stack: to their end, or only until their Pods have nodes."""
+"""Execution of workflows on a simulated stack, to their end or only until their Pods have nodes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from workbench.osmo.workflow.submission import Submission
 
 PLACEMENT_SECONDS = 60.0
-"""Seconds to wait for a node: the simulated autoscaler adds one within a few seconds."""
+"""Seconds to wait until a Pod has a node. The simulated autoscaler adds a node within a few seconds."""
 AGENT_SECONDS = 1.0
-"""Seconds between two questions to the gateway, of real time."""
+"""Real seconds between two questions to the gateway about OSMO's agents."""
 NOT_FOLLOWED = (
     "{id} waits for OSMO's agents, and this command follows it no further: {waits} Without its worker a backend creates"
     " and deletes no Pod, without its listener OSMO learns nothing of them; the workflow remains {status}. The cause:"
@@ -46,13 +46,13 @@ def run_files(
     variables: Variables,
     principal: Principal | None = None,
 ) -> list[dict[str, Any]]:
-    """Submits workflow files to the OSMO of a simulated stack, one after the other, and describes how each ended.
+    """Submits workflow files to the OSMO of a simulated stack, one after the other. Returns how each ended, as data.
 
     A file that OSMO would refuse ends the command before any workflow runs.
 
     Args:
-        files: Workflow files, each with the folder that no link may lead out of.
-        principal: User who submits them; the simulation's deployer if None.
+        files: Workflow files, each with the folder that links must not lead out of.
+        principal: User who submits the workflows; None for the simulation's deployer.
     """
     from simulator.osmo.history import History
 
@@ -67,7 +67,7 @@ def run_files(
 def placements(
     simulation: Simulation, checked: Sequence[Checked], pool: str | None, variables: Variables
 ) -> dict[str, list[dict[str, Any]]]:
-    """The node that each Pod would get in the simulated cluster, by file; files with errors are left out."""
+    """The nodes that Pods would get in the simulated cluster, by workflow file. Files with errors are left out."""
     for each in checked:
         if _has_errors(each):
             err.print(f"{each.file} has errors; its Pods are not created in the simulated cluster", markup=False)
@@ -88,10 +88,11 @@ def placements(
 def _run(
     path: Path, submission: Submission, service: Service, history: History, context: Context, *, user: User
 ) -> dict[str, Any]:
-    """Runs one workflow to its end and returns its document. An interrupt deletes it from the cluster and is recorded.
+    """Runs one workflow to its end, and returns the result as data. An interruption deletes the workflow from the
+    cluster and is recorded.
 
     Raises:
-        Refused: The user may not submit the workflow, or OSMO accepts none now.
+        Refused: the user may not submit the workflow, or OSMO accepts none now.
     """
     from simulator.interrupts import as_interrupts
     from simulator.osmo.history import CANCELED
@@ -118,7 +119,7 @@ def _run(
 
 
 class _Agents:
-    """Missing agents of a pool's backend, as the gateway reports them; asked at intervals."""
+    """Names of the missing agents of a pool's backend. The gateway is asked for them at intervals."""
 
     def __init__(self, user: User, pool: str) -> None:
         self._user, self._pool, self._asked = user, pool, 0.0
@@ -131,7 +132,9 @@ class _Agents:
 
 
 def _remove_interrupted(service: Service, history: History, context: Context, agents: _Agents) -> None:
-    """Deletes what killed commands, and commands that had no agent to delete their objects, left in the cluster."""
+    """Deletes objects in the cluster that earlier commands have left: they were killed, or OSMO had no agent for the
+    deletion.
+    """
     from simulator.osmo.history import CANCELED
 
     for id in history.cut_off() if "worker" not in agents() else []:
@@ -165,7 +168,9 @@ def _service(simulation: Simulation) -> Service:
 
 
 def user_at(simulation: Simulation, principal: Principal | None = None) -> User:
-    """The principal, by default the simulation's deployer, as a user of a running stack's gateway."""
+    """The principal as a user of the gateway of a running simulated stack; the simulation's deployer if `principal` is
+    None.
+    """
     from simulator.azure.inbound import dropped
     from simulator.azure.store import Store
     from simulator.entra import DEPLOYER
@@ -185,8 +190,8 @@ def _ignore(task: TaskResult) -> None:
 
 
 class _TaskProgress:
-    """Prints a task's status when it changes, and the reason for waiting only once, although the scheduler's counts
-    change.
+    """Reporter that prints a task's status when it changes. A reason for waiting is printed once, although the numbers
+    in the scheduler's message change.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`lint --from-sbatch`: converts a Slurm script, writes the workflow, and checks it for the stack."""
+"""`lint --from-sbatch`: converts a Slurm script, writes the workflow, and checks the workflow against the stack."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Request:
 
 
 def lint_script(request: Request, context: Context, least: Severity) -> bool:
-    """Converts, writes and checks a script; returns True if no finding has this severity or a graver one."""
+    """Converts a script, writes the workflow, and checks it. Returns True if no finding is as severe as `least`, or
+    more.
+    """
     from workbench.cli.output.lint import print_findings
     from workbench.osmo.lint.report import document
     from workbench.osmo.sbatch import platforms_of
@@ -84,7 +86,7 @@ def _read(path: Path) -> str:
 
 
 def _check(text: str, name: str, context: Context) -> Checked:
-    """Result of checking the workflow, in a process with limits, as for any workflow file."""
+    """The result of checking the converted workflow, in a process with limits, as for any workflow file."""
     import tempfile
 
     from workbench.osmo.lint import check_files

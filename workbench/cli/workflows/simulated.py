@@ -1,4 +1,4 @@
-"""A submitted workflow in the form that the simulator's OSMO runs."""
+"""Conversion of a submitted workflow to the form that the simulator's OSMO runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """Configuration of a deployed stack's OSMO service, from the chart values that the stack exports.
+    """Context of a check against the OSMO configuration of a deployed stack, from the chart values that the stack
+    exports.
 
     Raises:
-        SimulationError: no deployment got far enough to export any.
+        SimulationError: no deployment has got far enough to export the values.
     """
     from simulator.errors import SimulationError
     from workbench.osmo.lint import of_chart_values
@@ -31,7 +32,9 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
-    """The workflow of a submission: its groups with their objects, and the groups that each waits for."""
+    """The workflow of a submission for the simulator: its groups with their objects, and the groups that each waits
+    for.
+    """
     from simulator.osmo import Workflow
     from workbench.osmo.pods.objects import generated_run
     from workbench.osmo.workflow import lifecycle
@@ -80,8 +83,8 @@ def _annotate(pod: dict[str, Any], image: str) -> None:
 
 
 def status_after_exit(submission: Submission, context: Context) -> Callable[[str, int, str, int], str]:
-    """Function that returns a task's status after its program has ended, by its exit actions: `(task, exit code,
-    status, retries)`.
+    """Function `(task, exit code, status, retries)` that returns a task's status after its program has ended, by the
+    task's exit actions.
     """
     from workbench.osmo.workflow import lifecycle
 
