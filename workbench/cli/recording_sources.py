@@ -118,7 +118,7 @@ def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:
 
 
 def _of_prometheus(wanted: Wanted, now: float, until: float, say: Say) -> Iterator[Entry]:
-    """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and the time series of `SERIES`."""
+    """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and time series of `SERIES`."""
     from physical_ai.telemetry.usage import queries
     from workbench.cli.prometheus import PrometheusFailed, ask, ask_range, listed_alerts, simulated_address
     from workbench.cli.prometheus_signs import NOT_ASKED, NOT_RUNNING, signal_queries
