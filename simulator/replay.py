@@ -36,13 +36,22 @@ NOT_LOADED: Mapping[str, str] = {
     "servicecidrs": "the API server makes them",
 }
 """Resources (plural names) whose objects are not loaded, with the reason for each."""
-FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses", "serviceaccounts", "nodes")
+FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses")
 """Resources (plural names) that are loaded first, because other objects need them."""
 SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields",
                "selfLink", "ownerReferences", "deletionGracePeriodSeconds")  # fmt: skip
 """Fields of an object's metadata that are removed before it is created: the API server sets them itself, or they refer
 to an object by an id that it no longer has.
 """
+MOST_OWNERS = 8
+"""Largest number of owners above each other that are created in their order; the Pod of a CronJob has two."""
+OWN_OBJECTS = frozenset({
+    "clusterroles /admin", "clusterroles /edit", "clusterroles /view", f"clusterroles /{READER}",
+    "configmaps kube-system/extension-apiserver-authentication", "services default/kubernetes",
+})  # fmt: skip
+"""Objects that are not loaded, because the API server or this module creates its own of the same name."""
+SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {"services": ("spec.clusterIP", "spec.clusterIPs[]")}
+"""Paths of values that differ from the recording, because the API server chooses them, by resource."""
 READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
 """URL paths, other than those of resources, that the reader may request."""
 PLAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
@@ -136,32 +145,69 @@ class ReplayPlane(ControlPlane):
         """
         client, found = Client(self.admin_kubeconfig()), Loaded()
         given = list(lists)
-        for number, (each, items) in enumerate(loadable(given)):
-            say(f"loading {each.resource}: {number + 1} of {len(given)} lists")
-            for item in items:
-                _create(client, each, item, found)
+        ids: dict[str, str] = {}
+        items = list(loadable(given))
+        for number, each in enumerate(items):
+            if number % 50 == 0:
+                say(f"loading {each.listed.resource}: {number} of {len(items)} objects")
+            new = _create(client, each.listed, each.body(ids), found)
+            if each.id and new:
+                ids[each.id] = new
         _let_read(client, [*readable, *(each.resource for each in given)])
         client.close()
         return found
 
 
-def loadable(lists: Iterable[Listed]) -> Iterator[tuple[Listed, list[Object]]]:
-    """Objects of a recording to create; objects that others need come first.
+@dataclass(frozen=True)
+class Item:
+    """One object to create."""
+
+    listed: Listed
+    recorded: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Id of the object in the recording."""
+        return str(at(self.recorded, "metadata.uid", ""))
+
+    @property
+    def owners(self) -> list[Mapping[str, Any]]:
+        return [each for each in at(self.recorded, "metadata.ownerReferences", []) if isinstance(each, dict)]
+
+    def body(self, ids: Mapping[str, str]) -> Object:
+        """The object with references to those of its owners that have a new id."""
+        found = _body(self.listed, self.recorded)
+        owners = [{**each, "uid": ids[str(each["uid"])]} for each in self.owners if str(each.get("uid")) in ids]
+        if owners:
+            found["metadata"]["ownerReferences"] = owners
+        return found
+
+
+def loadable(lists: Iterable[Listed]) -> Iterator[Item]:
+    """Objects of a recording to create; objects that others need come first, and owners before the objects they own.
 
     A recording may come from anybody. So objects that would give rights, call a server, or change what the API server
     has created for itself are left out.
     """
     given = [each for each in lists if LIST.fullmatch(each.path) and each.resource not in NOT_LOADED]
-    given.sort(key=lambda each: FIRST.index(each.resource) if each.resource in FIRST else len(FIRST))
-    for each in given:
-        yield each, [_body(each, item) for item in each.items if _is_own(each, item)]
+    items = [Item(each, item) for each in given for item in each.items if _is_own(each, item)]
+    above = {each.id: [str(owner.get("uid")) for owner in each.owners] for each in items if each.id}
+    depths = dict.fromkeys(above, 0)
+    for _ in range(MOST_OWNERS):
+        depths = {id_: max((depths.get(each, -1) + 1 for each in own), default=0) for id_, own in above.items()}
+
+    def place(item: Item) -> tuple[int, int]:
+        resource = item.listed.resource
+        return FIRST.index(resource) if resource in FIRST else len(FIRST), depths.get(item.id, 0)
+
+    yield from sorted(items, key=place)
 
 
 def _is_own(listed: Listed, item: Mapping[str, Any]) -> bool:
-    if not PLAIN.fullmatch(at(item, "metadata.namespace", "") or "default"):
+    space = at(item, "metadata.namespace", "")
+    if not PLAIN.fullmatch(space or "default") or f"{listed.resource} {space}/{name(item)}" in OWN_OBJECTS:
         return False
-    is_role = listed.resource in ("clusterroles", "roles")
-    return not (is_role and (name(item).startswith("system:") or name(item) == READER))
+    return listed.resource not in ("clusterroles", "roles") or not name(item).startswith("system:")
 
 
 def reader_rules(resources: Iterable[str]) -> list[Object]:
@@ -192,15 +238,17 @@ def _body(listed: Listed, item: Mapping[str, Any]) -> Object:
     return body
 
 
-def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> None:
+def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> str:
+    """Creates an object and its status. Returns its new id; an empty one if it was not created."""
     body = {key: value for key, value in item.items() if key != "status"}
     place = listed.place(item)
+    new = ""
     try:
-        client.request("POST", place, body)
+        new = str(at(client.request("POST", place, body), "metadata.uid", ""))
     except ApiError as refusal:
         if refusal.reason != "AlreadyExists":  # what every API server makes by itself
             found.refused.append(f"{listed.kind} {at(item, 'metadata.namespace', '')}/{name(item)}: {refusal}")
-            return
+            return ""
     found.objects += 1
     if item.get("status") and listed.resource != "customresourcedefinitions":
         try:
@@ -208,6 +256,7 @@ def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> None
         except ApiError as refusal:
             if refusal.code != 404:
                 found.refused.append(f"status of {listed.kind} {name(item)}: {refusal}")
+    return new
 
 
 def _let_read(client: Client, resources: Iterable[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from physical_ai.kubernetes.objects import at
+from physical_ai.nested import mappings
 from workbench.cli.console import err, out, print_json
 from workbench.cli.recorded import opened
 
@@ -21,6 +23,7 @@ NOT_DONE = (
     "objects are as old as the replay; times in conditions, statuses and events are the recorded ones",
 )
 SHOWN = 10
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 Replayed = Annotated[
@@ -43,6 +46,7 @@ def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -
     with err.status("starting an API server", spinner="dots") as status:
         plane.begin()
         loaded = plane.load(listed(recorded.recording), [each.rpartition("/")[2] for each in ASKED], status.update)
+    loaded.refused += [f"{each}: the recording does not have its kind" for each in without_kind(recorded.recording)]
     missing = [f"{each}: {why}" for each, why in NOT_LOADED.items()]
     if as_json:
         print_json({
@@ -73,14 +77,37 @@ def end(file: Path, stack: str) -> None:
 
 
 def listed(recording: Recording) -> Iterator[Listed]:
-    """The recorded objects of each list, with the kind that the recorded API discovery has for it."""
+    """The recorded objects of each list, with the kind that the recorded API discovery or a definition has for it."""
     from simulator.replay import Listed
 
-    kinds: dict[str, Mapping[str, Any]] = {}
-    for entry in recording.of("discovery"):
-        for each in entry["answer"].get("resources") or ():
-            if isinstance(each.get("kind"), str):
-                kinds[f"{entry['path']}/{each.get('name')}"] = each
+    kinds = {**_defined(recording), **_discovered(recording)}
     for path, items in recording.lists.items():
         if path in kinds:
-            yield Listed(path, str(kinds[path]["kind"]), bool(kinds[path].get("namespaced")), items)
+            yield Listed(path, *kinds[path], items)
+
+
+def without_kind(recording: Recording) -> list[str]:
+    """Lists with objects whose kind the recording does not have."""
+    kinds = _defined(recording).keys() | _discovered(recording).keys()
+    return [path for path, items in recording.lists.items() if items and path not in kinds]
+
+
+def _discovered(recording: Recording) -> dict[str, tuple[str, bool]]:
+    return {
+        f"{entry['path']}/{each.get('name')}": (str(each["kind"]), bool(each.get("namespaced")))
+        for entry in recording.of("discovery")
+        for each in mappings(entry["answer"].get("resources"))
+        if isinstance(each.get("kind"), str)
+    }
+
+
+def _defined(recording: Recording) -> dict[str, tuple[str, bool]]:
+    """Kinds by path, in every version: a reader may ask for another one than the server prefers."""
+    return {
+        f"/apis/{at(each, 'spec.group')}/{version.get('name')}/{at(each, 'spec.names.plural')}": (
+            str(at(each, "spec.names.kind")),
+            at(each, "spec.scope") == "Namespaced",
+        )
+        for each in recording.lists.get(DEFINITIONS, ())
+        for version in mappings(at(each, "spec.versions"))
+    }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from simulator.replay import GROUP, NOT_LOADED, READER, Listed, loadable, reader_rules
+from workbench.cli import replaying
+from workbench.recordings.reading import Recording
 
 RIGHTS = "/apis/rbac.authorization.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -15,7 +18,7 @@ def named(name: str, **fields: Any) -> dict[str, Any]:
 
 
 def loaded(*lists: Listed) -> list[dict[str, Any]]:
-    return [each for _, items in loadable(lists) for each in items]
+    return [each.body({}) for each in loadable(lists)]
 
 
 def test_no_binding_gives_rights_to_the_login_of_the_replay() -> None:
@@ -56,3 +59,35 @@ def test_the_reader_may_not_connect_through_the_api_server() -> None:
     assert rules[0]["resources"] == ["nodes", "pods"]
     assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
     assert "*" not in rules[1]["nonResourceURLs"]
+
+
+def test_owners_are_created_before_what_they_own_and_referred_to_by_their_new_ids() -> None:
+    def object_of(name: str, id_: str, *owners: str) -> dict[str, Any]:
+        above = [{"kind": "X", "name": "o", "uid": each} for each in owners]
+        return {"metadata": {"name": name, "uid": id_, "ownerReferences": above}}
+
+    pods = Listed("/api/v1/pods", "Pod", True, [object_of("pod", "3", "2"), object_of("loop", "4", "5", "9")])
+    sets = Listed("/apis/apps/v1/replicasets", "ReplicaSet", True, [object_of("set", "2", "1")])
+    others = Listed("/apis/apps/v1/deployments", "Deployment", True, [object_of("d", "1"), object_of("x", "5", "4")])
+    items = list(loadable([pods, sets, others]))
+    order = [each.recorded["metadata"]["name"] for each in items]
+    assert order.index("d") < order.index("set") < order.index("pod")
+    body = next(each for each in items if each.id == "3").body({"2": "new"})
+    assert [each["uid"] for each in body["metadata"]["ownerReferences"]] == ["new"]
+    assert "ownerReferences" not in next(each for each in items if each.id == "4").body({})["metadata"]
+
+
+def test_the_kind_of_a_version_that_the_server_does_not_prefer_is_that_of_its_definition() -> None:
+    names = {"kind": "NVIDIADriver", "plural": "nvidiadrivers"}
+    spec = {"group": "nvidia.com", "names": names, "scope": "Cluster", "versions": [{"name": "v1alpha1"}]}
+    path = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
+    entries = [
+        {"kind": "list", "path": DEFINITIONS, "items": [named("nvidiadrivers.nvidia.com", spec=spec)]},
+        {"kind": "list", "path": path, "items": [named("h100")]},
+        {"kind": "list", "path": "/apis/x.io/v1/things", "items": [named("a")]},
+    ]
+    recording = Recording(Path("it.gz"), entries)
+    assert [(each.path, each.kind, each.namespaced) for each in replaying.listed(recording)] == [
+        (path, "NVIDIADriver", False)
+    ]
+    assert replaying.without_kind(recording) == [DEFINITIONS, "/apis/x.io/v1/things"]
