@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
+_IN_NAME = re.compile(r"(?<=[A-Za-z]-)(\d{1,3}([.-])\d{1,3}(?:\2\d{1,3}){2})(?![\w-]|\.\d)")
+"""An address in a name, such as `ip-10-1-2-3`; or a version, which no host has as its address."""
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
 """Addresses with the same meaning in every network, which are not replaced: Azure's own ones, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
@@ -58,7 +60,14 @@ class Addresses:
 
     def text(self, text: str) -> str:
         """The text with each address replaced."""
-        return V4.sub(self._shown, text)
+        return _IN_NAME.sub(self._in_name, V4.sub(self._shown, text))
+
+    def _in_name(self, found: re.Match[str]) -> str:
+        try:
+            given = self._of.get((int(ipaddress.IPv4Address(found[1].replace("-", "."))), 32))
+        except ValueError:
+            return found[0]
+        return found[0] if given is None else str(ipaddress.IPv4Address(given)).replace(".", found[2])
 
     def _shown(self, found: re.Match[str]) -> str:
         key = parsed(found)

@@ -18,7 +18,7 @@ from physical_ai.kubernetes.objects import at, labels, name, namespace
 from physical_ai.nested import mappings as mappings_in
 from physical_ai.readiness.objects import pool_of
 from workbench.recordings import addresses
-from workbench.recordings.names import GUID
+from workbench.recordings.collecting import GUID
 from workbench.recordings.reading import Recording
 
 ABSENT = NOTHING

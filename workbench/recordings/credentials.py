@@ -38,6 +38,10 @@ _REFERENCE = frozenset(
     {"name", "namespace", "secretName", "secretNamespace", "optional", "items", "defaultMode", "kind", "uid"}
 )
 _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
+_KEYS_OF = ("keyName", "permissions", "value")
+"""Fields of a key of an account, as Azure lists them."""
+_SECRET, _CONTENT = "Secret", ("data", "stringData")
+"""Kind and fields of a Secret that somebody has written into a text."""
 _FLAG = re.compile(r"^--?[A-Za-z][^\s=]{0,80}(?:=[^\n]*)?$")
 _PROGRAM = re.compile(r"^(?:[a-z][a-z-]{0,30}|/[\w./-]{1,64})$")
 _SMALL = re.compile(r"^\d{1,5}$")
@@ -133,13 +137,17 @@ class Remover:
         given = cast("dict[Any, Any]", value)
         found = {each: self._member(str(each), one, key) for each, one in given.items() if not _is_dropped(str(each))}
         told = next((given[each] for each in _NAMED_BY if isinstance(given.get(each), str)), "")
+        is_key = "keyName" in given and given.keys() <= set(_KEYS_OF)
         for each in _VALUES:
-            if each in given and (is_telling(told) or key == "httpHeaders"):
+            if each in given and (is_telling(told) or key == "httpHeaders" or is_key):
                 found[each] = self._gone(given[each])
+        for each in _CONTENT if given.get("kind") == _SECRET else ():
+            if isinstance(given.get(each), dict):
+                found[each] = {name: self._gone(str(one)) for name, one in at(given, each).items()}
         return found
 
     def _list(self, value: list[Any], key: str) -> list[Any]:
-        if _ENVIRONMENT.match(key) and all(isinstance(each, dict) for each in value):
+        if _ENVIRONMENT.match(key):
             return [self._variable(each) for each in value]
         if key in _COMMAND and all(isinstance(each, str) for each in value):
             return self._command(value, is_command=key == "command")
@@ -180,7 +188,11 @@ class Remover:
         self.removed += 1
         return f"(removed: {len(value)} characters)"
 
-    def _variable(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _variable(self, given: Any) -> Any:
+        """A variable as an object or as `NAME=VALUE`."""
+        if not isinstance(given, dict):
+            return self._assignment(given) if isinstance(given, str) else given
+        given = cast("dict[str, Any]", given)
         found: dict[str, Any] = self._clean({key: each for key, each in given.items() if key != "value"}, "")
         if "value" in given:
             value = given["value"]
@@ -189,6 +201,13 @@ class Remover:
             else:
                 found["value"] = self._gone(value)
         return found
+
+    def _assignment(self, given: str) -> str:
+        """A variable of the form `NAME=VALUE`."""
+        name_, mark, value = given.partition("=")
+        if not mark:
+            return self._length(given)
+        return f"{name_}={self.text(value) if keeps_variable(name_, value) else self._gone(value)}"
 
     def _command(self, given: Sequence[str], *, is_command: bool) -> list[str]:
         found: list[str] = []

@@ -1,109 +1,80 @@
-"""Removal of credentials from texts: values after words such as `password`, users in addresses, and known forms of keys
-and tokens. Pure functions.
+"""Removal of credentials from texts: what follows a telling word, and what its form tells. Pure functions.
 
-Each regular expression is limited in length or starts at a word boundary, so the time grows no faster than the length
-of a text.
+After a colon, an equals sign or an option, whatever follows goes. After a blank it depends on the word: a word for a
+password is followed by one, but `secret` or `token` mostly by the name of an object or by prose, so that only what is
+no name goes.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 
-from workbench.recordings.telling import is_telling
+from workbench.recordings.secret_forms import GONE, REMOVED, is_name, without_forms, without_opaque
+from workbench.recordings.telling import is_count, is_reason, is_telling, names_password
 
-REMOVED = "(removed)"
-GONE = re.compile(r"^\(?removed(?:: \d+ characters\))?\)?$")
-"""Texts that this program writes in place of a removed text."""
-_KNOWN = re.compile(
-    r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"  # a JWT
-    r"|-----BEGIN [A-Z ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|MESSAGE)-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)"
-    r"|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|nvapi-|hf_|sk-|xox[abeprs]-|xapp-|AKIA|ASIA|npm_|pypi-|dckr_pat_"
-    r"|dckr_oat_|AIza|wandb_v1_|pul-|dop_v1_)[\w-]{8,}+"
-    r"|[\w~.-]{2,4}[0-9]Q~[\w~.-]{16,64}"  # a secret of an application of Entra
-    r"|(?<=hooks\.slack\.com/)[^\s\"']++"
-    r"|(?<=webhook\.office\.com/)[^\s\"']++"
-    r"|(?<=[Bb]earer )[\w.~+/=-]{8,}+|(?<=BEARER )[\w.~+/=-]{8,}+"
-    r"|(?<=[Bb]asic )[\w+/]{12,}+={0,2}"
-    r"|(?<=sig=)[^\s&\"']{4,}+"
-    r"|(?<=[?&]code=)[^\s&\"']++|(?<=[?&]key=)[^\s&\"']++"
-    r"|(?<![\w$/])\$(?:apr1|2[aby]|5|6|y)\$[^\s:\"']++",
-    re.DOTALL,
-)
-_SCHEME = re.compile(r"(?<=://)[^\s\"'<>]{1,2048}+")
-_STORAGE = ("abfs", "abfss", "wasb", "wasbs", "ssh", "git+ssh")
-"""URL schemes that have a container or an account before the `@`. It is kept, unless it contains a colon."""
+__all__ = ["GONE", "REMOVED", "cleaned"]
+
 _KEY = re.compile(r"(?<![\w.-])[\w.-]++")
-_BETWEEN = re.compile(r"[\"'\]\\]{0,4}[ \t]{0,64}(?::=|=>|[:=])[ \t]{0,64}|[ \t]{1,64}")
+_PAIR = re.compile(
+    r"[\"'\\]{0,4}[,;\s]{0,8}[\"'\\]{0,4}(?<=[\"'\\,;\s])[Vv]al(?:ue)?[\"'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,64}"
+)
+"""Text between the name and the value of a pair, such as `"name": "TOKEN", "value": "…"`."""
+_BETWEEN = re.compile(r"[\"'\]\\]{0,4}[ \t]{0,64}(?::=|=>|[:=])[ \t]{0,64}|%3[AaDd]|[ \t]{1,64}")
 _VALUE = re.compile(r"\\?\"(?:[^\"\\\n]|\\.)*+\\?\"?|'[^'\n]*+'?|[^\s\"'][^\s\"']*+(?:[\"'][^\s\"':,;)}\]]++)?")
 _REST = re.compile(r"[^\n]++")
+_NEXT_LINE = re.compile(r"[\"']{0,2}:[ \t]{0,64}\r?\n[ \t]{0,64}(?=[^\s:]{1,256}[ \t]{0,64}(?:\r?\n|\Z))")
+_ELEMENT = re.compile(r">(?=[^<>\n]{1,1024}</)")
+_IN_ELEMENT = re.compile(r"[^<\n]++")
+_FOR = re.compile(r"(?:for|of|to|at|on)[ \t]{1,8}[^\s]{1,64}[ \t]{1,8}(?:is|was|=)[ \t]{1,8}", re.IGNORECASE)
+_PARENTHESES = re.compile(r"\((?=[^()\s]{4,256}\))")
+_IN_PARENTHESES = re.compile(r"[^()\s]++")
 _BLANK = re.compile(r"[ \t]{1,64}")
 _PATH = re.compile(r"^(?:/[a-z][\w.-]*){2,}$|^[-([{]")
-_EMPTY = frozenset({"", "true", "false", "null", "none", "|", ">", "{", "[", "{}", "[]"})
-_NAMED = re.compile(r"\"[a-z0-9][a-z0-9./-]{0,252}\"(?!\s*:)")
+_EMPTY = frozenset({"", "true", "false", "null", "none", "|", ">", "{", "[", "{}", "[]", "ok", "yes", "no", "on", "off",
+                    "enabled", "disabled", "ready", "expired"})  # fmt: skip
 _AT_START = re.compile(r"[ \t\"'-]{0,128}(?:export |set |ENV )?$")
 _ORDINARY = frozenset({
-    "a", "an", "and", "any", "are", "as", "at", "authentication", "be", "because", "been", "but", "by",
-    "can", "cannot", "context", "could", "denied", "dial", "did", "does", "error", "expired", "failed",
-    "failure", "fetch", "file", "for", "forbidden", "found", "from", "get", "had", "has", "have", "if",
-    "in", "invalid", "missing", "mount", "must", "name", "no", "none", "not", "null", "object", "of", "on",
-    "or", "post", "provided", "references", "refused", "rejected", "request", "required", "requires",
-    "resource", "review", "rpc", "server", "should", "such", "that", "the", "this", "to", "unable",
-    "unauthorized", "unexpected", "until", "was", "were", "when", "which", "will", "with", "without",
+    "a", "an", "and", "any", "are", "as", "at", "auth", "authentication", "be", "because", "been", "but", "by", "can",
+    "cannot", "change", "changed", "changes", "check", "context", "could", "database", "denied", "dial", "did", "does",
+    "error", "exceeded", "expired", "expires", "failed", "failure", "fetch", "field", "file", "files", "for",
+    "forbidden", "found", "from", "generated", "generation", "get", "grant", "had", "has", "hash", "hashes", "have",
+    "if", "in", "incorrect", "invalid", "length", "login", "logins", "manager", "mechanism", "mismatch", "missing",
+    "mount", "must", "name", "no", "none", "not", "null", "object", "of", "on", "or", "policies", "policy", "post",
+    "prompt", "protected", "provided", "references", "refused", "rejected", "request", "required", "requires", "reset",
+    "resource", "review", "rotated", "rotation", "rpc", "secret", "server", "should", "store", "such", "that", "the",
+    "this", "to", "unable", "unauthorized", "unexpected", "unset", "until", "updated", "was", "were", "when", "which",
+    "will", "with", "without", "wrong",
 })  # fmt: skip
-"""Words that are no credential when they follow a word such as `password` in a sentence, as in `password is
-required`.
-"""
+"""Words of reports after a word for a password. Every other word after one may be a credential."""
 _CONNECTING = frozenset({"is", "key", "keys", "value", "was", "the", "a", "basic", "bearer", "used"})
 _ALONE = frozenset({"secret", "secrets", "token", "tokens", "password", "credential", "credentials", "cookie", "auth"})
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token"})
-_OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
-_GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
-_HEX = re.compile(r"^[0-9a-fA-F]+$")
-_KINDS = tuple(re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]"))
-_BITS = 4.2
-"""Entropy in bits per character. A long text with more counts as a key; names of objects have less."""
+_NOUNS = frozenset({"secret", "secrets", "token", "credential", "credentials", "auth", "cache"})
+"""Words after which a colon begins the reason of an error."""
+_REASON = re.compile(r"[a-z]{2,24}[:,]?")
+_ALSO_BEFORE_BLANKS = frozenset({"key", "session"})
+_PINS = re.compile(r"(?:^|[^a-z])(?:pin|otp|totp|mfa)$", re.IGNORECASE)
+
+Span = tuple[int, int]
 
 
 def cleaned(text: str) -> tuple[str, int]:
-    """The text without the parts that look like credentials, and the number of removed parts."""
+    """The text without the parts that look like credentials, and their number."""
     if len(text) < 4:
         return text, 0
-    found, known = _KNOWN.subn(REMOVED, text)
-    count = [known]
-
-    def users(match: re.Match[str]) -> str:
-        user, mark, rest = match[0].rpartition("@")
-        scheme = match.string[max(match.start() - 16, 0) : match.start() - 3]
-        plain = ":" not in user and (scheme.rpartition(" ")[2].strip("\"'(=") in _STORAGE or rest.startswith("sha256:"))
-        if not mark or plain or rest.startswith("sha256:") or user == REMOVED:
-            return match[0]
-        count[0] += 1
-        return f"{REMOVED}@{rest}"
-
-    def opaque(match: re.Match[str]) -> str:
-        own = match[0]
-        is_name = _HEX.match(own) or _GUID.search(own) or any(not each.search(own) for each in _KINDS)
-        if is_name or _entropy(own) < _BITS:
-            return own
-        count[0] += 1
-        return REMOVED
-
-    if "://" in found:
-        found = _SCHEME.sub(users, found)
+    found, known = without_forms(text)
     found, assigned = _assigned(found)
-    found = _OPAQUE.sub(opaque, found)
-    return found, count[0] + assigned
+    found, opaque = without_opaque(found)
+    return found, known + assigned + opaque
 
 
 def _assigned(text: str) -> tuple[str, int]:
-    """The text without the values that follow words such as `password`, and the number of removed values."""
+    """The text without what follows telling words."""
     out: list[str] = []
     done, removed, position = 0, 0, 0
     while (key := _KEY.search(text, position)) is not None:
         position = key.end()
-        if not is_telling(key[0]):
+        if not is_telling(key[0]) and key[0].lower() not in _ALSO_BEFORE_BLANKS:
             continue
         span = _span(text, key)
         if span is None:
@@ -114,39 +85,87 @@ def _assigned(text: str) -> tuple[str, int]:
     return "".join([*out, text[done:]]), removed
 
 
-def _span(text: str, key: re.Match[str]) -> tuple[int, int] | None:
-    """Start and end of the value that follows a word such as `password`; None if no value follows."""
-    between = _BETWEEN.match(text, key.end())
-    if between is None:
+def _span(text: str, key: re.Match[str]) -> Span | None:
+    """Start and end of the value of a telling word; None if it has none."""
+    if (inside := _inside(text, key)) is not None:
+        return inside
+    between = _PAIR.match(text, key.end()) or _BETWEEN.match(text, key.end())
+    if between is None or is_reason(key[0]):
         return None
-    start, is_blank = between.end(), not between[0].strip()
+    if not between[0].strip():
+        return _after_blank(text, key, between.end())
+    is_tag = between[0] == ":" and text[key.start() - 1 : key.start()] == "/"  # of an image
+    return _after_mark(text, key, between) if is_telling(key[0]) and not is_tag else None
+
+
+def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span | None:
+    """The value after a colon or an equals sign: the rest of the line where the word begins one."""
+    word, start = key[0].lower(), between.end()
     is_line = _is_start(text, key.start()) and text[start : start + 1] not in ("'", '"')
-    if not is_blank and (is_line or key[0].lower().strip("-") in _HEADERS):
-        return _of_value(text, start, _REST.match(text, start), ordinary=_EMPTY)
+    if is_line or word.strip("-") in _HEADERS:
+        found, ordinary = _REST.match(text, start), _EMPTY
+    else:
+        (start, found), ordinary = _connected(text, start), _ORDINARY
+    if found is None or is_count(word, found[0]):
+        return None
+    if not is_line and word in _NOUNS and between[0].startswith(":") and _REASON.fullmatch(found[0]):
+        return None  # such as `error in token: connection refused`
+    return _of_value(text, start, found, ordinary=ordinary)
+
+
+def _inside(text: str, key: re.Match[str]) -> Span | None:
+    """The value in the next line, or in an element of XML; None if there is none."""
+    if not is_telling(key[0]):
+        return None
+    if (element := _ELEMENT.match(text, key.end())) is not None and text[key.start() - 1 : key.start()] == "<":
+        return _of_value(text, element.end(), _IN_ELEMENT.match(text, element.end()), ordinary=_EMPTY)
+    if names_password(key[0]) and (following := _NEXT_LINE.match(text, key.end())) is not None:
+        return _of_value(text, following.end(), _VALUE.match(text, following.end()), ordinary=_ORDINARY)
+    return None
+
+
+def _after_blank(text: str, key: re.Match[str], start: int) -> Span | None:
+    """The value after a blank. What follows an option of a command or a word for a password is one, unless a report
+    goes on there; after another word only what is no name.
+    """
+    word = key[0]
+    if (about := _FOR.match(text, start)) is not None:
+        start = about.end()
+    if (opened := _PARENTHESES.match(text, start)) is not None:
+        inside = _IN_PARENTHESES.match(text, opened.end())
+        if inside is None or is_name(inside[0]) or not is_telling(word):
+            return None
+        return _of_value(text, opened.end(), inside, ordinary=_ORDINARY)
+    start, found = _connected(text, start)
+    if found is None or _PATH.match(found[0]):
+        return None
+    bare = found[0].strip("\"'\\ .,:;)")
+    if not (word.startswith("-") or names_password(word)):
+        is_number = bare.isdigit() and (len(bare) >= 6 or (len(bare) >= 4 and _PINS.search(word) is not None))
+        if is_count(word, bare) or (all(map(is_name, bare.split())) and not is_number):
+            return None
+    return _of_value(text, start, found, ordinary=_ORDINARY)
+
+
+def _connected(text: str, start: int) -> tuple[int, re.Match[str] | None]:
+    """Start and match of the first value after connecting words."""
     found: re.Match[str] | None = None
     for _ in range(4):
-        gone = text.startswith(REMOVED, start) or (is_blank and _NAMED.match(text, start))
-        found = None if gone else _VALUE.match(text, start)
+        found = None if text.startswith(REMOVED, start) else _VALUE.match(text, start)
         blank = None if found is None else _BLANK.match(text, found.end())
         if found is None or blank is None or found[0].rstrip(":=,.").lower() not in _CONNECTING:
             break
         start = blank.end()
-    if found is not None and is_blank and _PATH.match(found[0]):
-        return None
-    return _of_value(text, start, found, ordinary=_ORDINARY)
+    return start, found
 
 
 def _is_start(text: str, position: int) -> bool:
-    """True if only blanks, dashes, quotes, or a word such as `export`, are before a position in its line."""
+    """True at the start of a line, before which are only blanks, dashes and quotes, or `export`."""
     return bool(_AT_START.fullmatch(text[max(position - 128, 0) : position].rpartition("\n")[2]))
 
 
-def _of_value(
-    text: str, start: int, found: re.Match[str] | None, *, ordinary: frozenset[str]
-) -> tuple[int, int] | None:
-    """Start and end of a matched value, without trailing punctuation; None if the value is a word that is no
-    credential.
-    """
+def _of_value(text: str, start: int, found: re.Match[str] | None, *, ordinary: frozenset[str]) -> Span | None:
+    """Start and end of a value without the marks around it; None for a word that is no credential."""
     if found is None or text.startswith(REMOVED, start):
         return None
     bare = found[0].strip().strip("\"'\\").rstrip(":,.;)")
@@ -156,8 +175,3 @@ def _of_value(
         return None  # the next word is one itself
     end = found.end() if found[0][0] in "\"'\\" else start + len(found[0].rstrip("\"',;)}]"))
     return start, max(end, start + 1)
-
-
-def _entropy(text: str) -> float:
-    counts = Counter(text)
-    return -sum(each / len(text) * math.log2(each / len(text)) for each in counts.values())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _PARTS = re.compile(
-    r"pass[-_]?(?:word|wd|phrase|code|file)|passwd|secret|token|credential|kubeconfig|authorization|cookie|htpasswd|netrc"
+    r"pass[-_]?(?:word|wd|phrase|code|file)|passwd|secret|token(?!i[sz])|credential|kubeconfig|authorization|cookie|htpasswd|netrc"
+    r"|passwort|kennwort|contrase|senha|mot[-_ ]?de[-_ ]?passe|密码|密碼|口令|パスワード|비밀번호|пароль"
     r"|(?:api|access|account|private|primary|secondary|shared|signing|encryption|client|master|admin|subscription|license"
     r"|munge|ssh|storage|instrumentation|jwt)[-_. ]?key"
     r"|connection[-_. ]?string|client[-_]?cert|string[-_]?data|docker[-_]?config|webhook[-_]?(?:url|uri)"
@@ -16,6 +17,17 @@ _WORDS = frozenset({"pass", "pwd", "pat", "auth", "auths", "pin", "psk", "sas", 
                     "creds", "cred", "pw", "passwd", "mfa"})  # fmt: skip
 _WORD = re.compile(r"[A-Z]{1,64}(?![a-z])|[A-Z]?[a-z]{1,64}")
 _ENDS = re.compile(r"(?<!by)(?<!com)(?<!tres)(?<!sur)(?:pass|pwd)$", re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"pass[-_]?(?:word|wd|wort|phrase|code)|passwd|kennwort|contrase|senha|mot[-_ ]?de[-_ ]?passe"
+    r"|密码|密碼|口令|パスワード|비밀번호|пароль|(?:^|[^A-Za-z])(?:pwd|psk|pw)$|(?:access|account|shared)[-_. ]?key$",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"^(?:Invalid|Expired|Missing|Failed|Unknown|Unsupported|Wrong|Bad|No)[A-Z]"
+    r"|[a-z](?:Failed|Failure|Error|Exception|NotFound|Expired|Denied|Invalid|Missing|Required|Mismatch|Tenant|Refused|Revoked)$"
+)
+_COUNT = re.compile(r"tokens$", re.IGNORECASE)
+_NUMBER = re.compile(r"\s{0,8}[0-9]{1,7}(?![\w.-])")
 _REFERENCES = re.compile(
     r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name)$"
 )
@@ -42,6 +54,33 @@ def is_telling(key: str) -> bool:
     )
 
 
+def names_password(key: str) -> bool:
+    """True for a word after which a password follows, and not the name of an object.
+
+    >>> names_password("password"), names_password("PGPASSWORD"), names_password("secret"), names_password("pass")
+    (True, True, False, False)
+    """
+    return bool(_PASSWORD.search(key[-LONGEST:]))
+
+
+def is_reason(word: str) -> bool:
+    """True for the code of an error, after which its message follows.
+
+    >>> is_reason("AuthorizationFailed"), is_reason("InvalidAuthenticationTokenTenant"), is_reason("token")
+    (True, True, False)
+    """
+    return bool(_REASON.search(word[-LONGEST:]))
+
+
+def is_count(key: str, value: str) -> bool:
+    """True for a number of tokens, as language models count them.
+
+    >>> is_count("max_tokens", "4096"), is_count("token", "4096")
+    (True, False)
+    """
+    return bool(_COUNT.search(key[-LONGEST:])) and bool(_NUMBER.match(value))
+
+
 def is_telling_field(key: str) -> bool:
     """True for a field of an object whose whole value is a credential; False for a reference to a Secret.
 
@@ -53,7 +92,8 @@ def is_telling_field(key: str) -> bool:
 
 _ANNOTATIONS = re.compile(
     r"^(?:(?:[\w-]{1,63}\.){0,8}(?:kubernetes\.io|k8s\.io|nvidia\.com|kai\.scheduler|run\.ai|kubernetes\.azure\.com|azure\.com"
-    r"|k8s\.v1\.cni\.cncf\.io|kubebuilder\.io|helm\.sh|cert-manager\.io)/|physical-ai/|pod-group-name$|deprecated)"
+    r"|k8s\.v1\.cni\.cncf\.io|kubebuilder\.io|helm\.sh|cert-manager\.io)/|physical-ai/|pod-group-name$|deprecated"
+    r"|api-approved\.kubernetes\.io$)"
 )
 _NO_ANNOTATIONS = re.compile(r"last-applied|change-cause|^(?:kubectl\.|container\.apparmor)", re.IGNORECASE)
 

@@ -1,0 +1,111 @@
+"""Host names in texts, and which of them identify their owner. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from workbench.recordings import addresses
+
+OF_AZURE = (".azmk8s.io", ".azure.net", ".azure.com", ".windows.net", ".azurecr.io", ".azure-api.net", ".cloudapp.net",
+            ".azurewebsites.net", ".onmicrosoft.com")  # fmt: skip
+_AZURE_HOST = re.compile(
+    r"(?<![\w.-])(?:[A-Za-z0-9-]{1,63}\.){1,8}(?:azmk8s\.io|azurecr\.io|onmicrosoft\.com|azurewebsites\.net|azure-api\.net"
+    r"|(?:blob|file|queue|table|dfs)\.core\.windows\.net|(?:database|servicebus|redis\.cache)\.windows\.net"
+    r"|(?:vault|redis|redisenterprise\.cache)\.azure\.net|cloudapp\.net"
+    r"|(?:database|grafana|openai|documents|cloudapp|prometheus\.monitor)\.azure\.com)(?![\w-]|\.\w)",
+    re.IGNORECASE,
+)
+"""Host names of a customer's own Azure resources, anywhere in a text."""
+_SHARED = frozenset({
+    "privatelink", "blob", "file", "queue", "table", "dfs", "core", "vault", "database", "postgres", "portal", "dev",
+    "graph", "login", "management", "monitor", "redis", "redisenterprise", "www",
+})  # fmt: skip
+"""First labels of Azure host names and DNS zones that are the same for every customer, and are kept."""
+PUBLIC = ("kubernetes.io", "k8s.io", "nvidia.com", "nvcr.io", "ghcr.io", "quay.io", "docker.io", "microsoft.com",
+          "github.com", "githubusercontent.com", "pulumi.com", "cluster.local", "example.com", "letsencrypt.org",
+          "prometheus.io", "grafana.com", "run.ai", "amd.com", "management.azure.com", "microsoftonline.com", "gcr.io",
+          "pkg.dev", "amazonaws.com", "ecr.aws", "googleapis.com", "docker.elastic.co", "fluentbit.io", "upbound.io",
+          "huggingface.co", "pypi.org", "anaconda.com", "ubuntu.com", "debian.org", "redhat.com", "redhat.io", "w3.org",
+          "helm.sh", "cert-manager.io", "python.org", "invalid", "localhost")  # fmt: skip
+"""Domains whose host names are kept, because every cluster names them."""
+_LABELS = r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
+_DOTTED = re.compile(_LABELS)
+_IN_ADDRESS = re.compile(rf"(?<=://)(?:[^/\s@]*@)?({_LABELS})")
+_NAMED = re.compile(
+    rf"(?:(?<=lookup )|(?<=git@)|(?<=\\\\)|(?<=such host: ))({_LABELS})"
+    rf"|(?<![\w./@-])([A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{2,8}})(?=:[0-9]{{2,5}}(?![\w.]))"
+)
+"""A host after a word of a program that looks one up, or three labels and more before a port."""
+_KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
+                  r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
+_IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
+_REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
+_VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
+_SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-Za-z0-9-]{3,62}")
+"""A host name of one label that is no word: it has a digit or a hyphen."""
+
+
+def suffix(host: str) -> str:
+    """End of a host's replacement, which tells whether it is one of Azure."""
+    return next((each for each in OF_AZURE if host.endswith(each)), ".example.com")
+
+
+def of_value(key: str, text: str) -> Iterator[str]:
+    """Hosts that the value of a key is or begins with; a single label is one only if it is not a word."""
+    if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
+        yield text
+    elif _IMAGE_KEY.search(key) and (registry := _REGISTRY.match(text)) is not None:
+        yield registry[1]
+
+
+def of_text(text: str) -> Iterator[str]:
+    """Hosts that a text names in a way that tells them from names of other things."""
+    if "." not in text:
+        return
+    yield from (each for each in _IN_ADDRESS.findall(text) if not each[-1].isdigit())
+    for groups in _NAMED.findall(text):
+        yield from (each for each in groups if each and not each[-1].isdigit())
+    yield from (each for each in _AZURE_HOST.findall(text) if each.split(".")[0].lower() not in _SHARED)
+
+
+def identifies(host: str) -> bool:
+    """True for a host that is neither an address nor of the cluster nor of a domain that every cluster names."""
+    known = any(host == each or host.endswith(f".{each}") for each in PUBLIC)
+    return not (known or addresses.V4.fullmatch(host) or host.endswith(".svc") or ".svc." in host)
+
+
+def below(domains: Collection[str]) -> re.Pattern[str] | None:
+    """Pattern of any host below one of the domains; None without a domain."""
+    if not domains:
+        return None
+    named = "|".join(map(re.escape, sorted(domains, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w.-])(?:[A-Za-z0-9-]{{1,63}}\.){{1,8}}(?:{named})(?![\w-]|\.\w)", re.IGNORECASE)
+
+
+def domains(given: Iterable[str], kept: Collection[str]) -> set[str]:
+    """Domains in which hosts were found, without those that are a part of what is kept, such as keys of labels."""
+    found: set[str] = set()
+    for host in given:
+        labels = host.lower().split(".")
+        if len(labels) < 3 or host.lower().endswith(OF_AZURE) or labels[-1].isdigit():
+            continue
+        size = 3 if len(labels[-2]) <= 3 and len(labels[-1]) == 2 else 2
+        domain = ".".join(labels[-size:])
+        if len(labels) > size and not any(each == domain or each.endswith(f".{domain}") for each in kept):
+            found.add(domain)
+    return found
+
+
+def short_name(host: str) -> str | None:
+    """The first label of a host if it names this host alone; None for a label that may be a word.
+
+    >>> short_name("contosopg.postgres.database.azure.com"), short_name("db01.contoso.com"), short_name("osmo.acme.com")
+    ('contosopg', None, None)
+    """
+    first = host.partition(".")[0]
+    if first == host or first.lower() in _SHARED:
+        return None
+    if host.lower().endswith(OF_AZURE):
+        return first if len(first) >= 6 else None
+    return first if len(first) >= 6 and any(each.isdigit() for each in first) else None

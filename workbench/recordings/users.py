@@ -1,0 +1,55 @@
+"""Names of users: keys whose values are one, and forms of the values. Pure functions."""
+
+from __future__ import annotations
+
+import re
+
+_KEY = re.compile(r"(^|[./_-])(user|username|user[-_]?name|owner|author|created[-_]?by|submitted[-_]?by|submitter"
+                  r"|requester|email|upn|modified[-_]?by|updated[-_]?by)$", re.IGNORECASE)  # fmt: skip
+_CAMEL = re.compile(
+    r"(?:admin|login|git|db|database|smb|ssh|proxy)(?:User(?:[Nn]ame)?|Login)$|administratorLogin$"
+    r"|(?:created|[mM]odified|updated|submitted|requested|deployed)By$"
+)
+_NOBODY = frozenset({"true", "false", "root", "default", "admin", "clusteradmin", "helm", "administrator", "azureuser",
+                     "nobody", "none", "user", "aks", "aksservice", "masterclient", "kube-admin"})  # fmt: skip
+_PLAIN = re.compile(r"[\w.-]{3,64}")
+_SHORT = re.compile(r"[A-Za-z]{1,2}")
+_PHRASE = re.compile(r"\w[\w .,'’\\:@-]{1,126}[\w.]")
+_LAST = re.compile(r"[\\:]([\w.-]{3,64})$")
+_MOST_WORDS = 5
+
+
+def is_user(key: str, text: str) -> bool:
+    """True for the value of a key that names a person. Groups and accounts of the system are none."""
+    if not (_KEY.search(key) or _CAMEL.search(key)) or text.lower() in _NOBODY or text.isdigit():
+        return False
+    return not text.startswith(("system:", "aks-", "physical-ai", "[")) and bool(text)
+
+
+def is_plain(text: str) -> bool:
+    """True for a name that is one word, as it is compared with the words of texts."""
+    return bool(_PLAIN.fullmatch(text))
+
+
+def is_short(text: str) -> bool:
+    """True for a name that is replaced only as the value of its key: in texts it would be a word."""
+    return bool(_SHORT.fullmatch(text))
+
+
+def is_phrase(text: str) -> bool:
+    """True for a name of several words, or one with a domain or a provider before it.
+
+    >>> is_phrase("Ada King"), is_phrase("CORP\\\\ada"), is_phrase("the team that owns it, see the wiki")
+    (True, True, False)
+    """
+    return bool(_PHRASE.fullmatch(text)) and len(text.split()) <= _MOST_WORDS
+
+
+def last_part(text: str) -> str | None:
+    """The name after a domain or a provider; None without one.
+
+    >>> last_part("CORP\\\\ada"), last_part("Ada King")
+    ('ada', None)
+    """
+    found = _LAST.search(text)
+    return found[1] if found else None
