@@ -26,7 +26,9 @@ def note(file: Path) -> None:
 
 
 def has_changed(file: Path) -> bool:
-    """True if a noted file has changed since, or if there is no note, as with a process of an earlier version."""
+    """True if a file has changed since the process noted that it had loaded it. Also True without a note, since a
+    process of an earlier version has written none.
+    """
     try:
         noted: dict[str, Stamp] = json.loads(file.read_text())
     except (OSError, ValueError):

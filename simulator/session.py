@@ -95,7 +95,9 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Recoveries by the name of the provider's package. A cluster that does not answer has none."""
+        """Objects that find a provider's unrecorded resources, by the name of the provider's package. Clusters that do
+        not run are left out.
+        """
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):

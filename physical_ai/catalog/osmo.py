@@ -79,7 +79,7 @@ Its condition `Available` shows when the scheduler is ready; `Reconciling` stays
 become False waits forever (NVIDIA/aicr#165).
 """
 KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
-"""Name of the scheduler's Deployment, which the operator creates for that shard."""
+"""Name of the scheduler's Deployment, which KAI's operator creates for the SchedulingShard."""
 KAI_OPERATOR = "kai-operator"
 """Name of the Deployment of KAI's operator, which creates the scheduler's Deployment and those of `KAI_OPERANDS`
 (pkg/operator/operands).

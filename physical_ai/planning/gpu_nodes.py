@@ -13,7 +13,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def gpu_node_policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policy with its binding; none with `admission.gpuPods: off`."""
+    """The admission policy for GPU nodes, and its binding. Empty with `admission.gpuPods: off`."""
     action = settings.admission.gpu_pods
     if action == "off":
         return []

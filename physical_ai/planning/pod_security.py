@@ -56,7 +56,7 @@ policy/check_procMount_baseline.go).
 
 
 def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
-    """The policy with its binding; none with `admission.podSecurity: off`."""
+    """The admission policy for Pod security, and its bindings. Empty with `admission.podSecurity: off`."""
     action = settings.admission.pod_security
     if action == "off":
         return []

@@ -13,7 +13,7 @@ from physical_ai.readiness.existing import STACK_LABEL, Survey
 
 MARK_LABEL = "physical-ai/deployment"
 CLUSTER, MARK = "cluster", "mark"
-"""Keys of these two values in the state."""
+"""Keys, in the stack's state, of the cluster's id and of the mark that the stack leaves in its cluster."""
 
 
 def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:

@@ -92,7 +92,7 @@ def _ours(expected: Sequence[Expected]) -> dict[str, str]:
 
 
 def _by_nodes(get: Get, expected: Sequence[Expected], refusal: Unreachable) -> tuple[Report, ...]:
-    """Reports with counts from the nodes, which are correct without any other object, and closed gates without a
+    """Reports for a login that may only read nodes: the counts of GPUs are correct, but the closed gates have no
     cause.
     """
     nodes = _nodes(get, _ours(expected), by_claims=any(each.by_claims for each in expected))

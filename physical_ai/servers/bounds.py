@@ -18,12 +18,12 @@ class Bounds:
     idle: float = 15.0
     """Most seconds without a byte."""
     size: int = 32 << 20
-    """Most bytes. The decoded document may need twenty times as much memory."""
+    """Largest number of bytes. The decoded document may need twenty times as much memory."""
     depth: int = 100
     """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40."""
     tries: int = 4
     patience: float = 30.0
-    """Most seconds of all waits before further tries together, whatever the server asks for."""
+    """Largest sum of the waits before further tries, in seconds, whatever the server asks for."""
 
 
 USUAL = Bounds()

@@ -59,8 +59,8 @@ class Machine:
     def has_closed_modules(self) -> bool:
         """True if the GPUs run on proprietary kernel modules.
 
-        Either the host's driver has them, or the operator's driver Pod asks for them. If that Pod leaves the choice to
-        the installer, GPUs of these models get the open modules.
+        Either the host's driver has them, or the operator's driver Pod asks for them. A driver Pod that leaves the
+        choice to the installer gets the open modules, with all simulated GPU models.
         """
         host, pod = self.state.host, self.state.driver_pod
         if host.driver or pod is None:

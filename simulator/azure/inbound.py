@@ -63,10 +63,10 @@ def _rules(resources: list[Resource], group: str) -> Iterator[Json]:
 
 
 def _matches(rule: Json, port: int) -> bool:
-    """True if a rule applies to every client and to this port.
+    """True if a rule applies to all sources, all destinations, and this TCP port.
 
-    A rule for a range of clients does not apply to every client, and the load balancer's address is not in the virtual
-    network.
+    A rule for address ranges does not: clients on the internet can have any address, and the load balancer's own
+    address is not in the virtual network.
     """
     ends = all(
         ANYWHERE & {rule.get(f"{side}AddressPrefix"), *items(rule, f"{side}AddressPrefixes")}

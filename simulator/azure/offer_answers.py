@@ -26,7 +26,7 @@ REDIS_VERSION = "2025-07-01"
 
 
 def sizes(azure: AzureState, region: Region, restricted: Mapping[str, Collection[str]]) -> Iterator[Json]:
-    """Rows of VM sizes.
+    """Descriptions of the VM sizes of a region, one for each.
 
     Args:
         restricted: Zones in which the subscription may not use a size, by size; no zones for the whole region.
@@ -57,7 +57,9 @@ def _restriction(region: str, zones: Collection[str]) -> Json:
 
 
 def vcpu_usages(azure: AzureState, region: str, unentitled: Collection[str]) -> Iterator[Json]:
-    """Rows of vCPU quotas; none for a family that the subscription may not use (a public record of 2026-08-13)."""
+    """Usages of vCPU quotas, without families that the subscription may not use (as in a public record of
+    2026-08-13).
+    """
     used = used_by_others("", region, azure)
     families: Mapping[str, Any] = load_json("quota_families.json")
     for name in (REGIONAL, LOW_PRIORITY, *families):
@@ -88,7 +90,7 @@ def kubernetes_versions() -> list[Json]:
 
 
 def postgres(region: str) -> Json:
-    """The row of the service's capabilities."""
+    """PostgreSQL's capabilities in a region, the only element of Azure's list."""
     found = offered(region)
     zonal = found.get("zoneRedundantHaSupported", "Enabled")
     have: list[int] = found.get("generations", [])
@@ -116,7 +118,7 @@ def postgres(region: str) -> Json:
 
 
 def storage(absent: Collection[str]) -> Iterator[Json]:
-    """Rows of redundancies by kind of account, region by region."""
+    """Descriptions of storage SKUs: one for each region, kind of account, and redundancy."""
     kinds: dict[str, dict[str, Any]] = load_json("storage_skus.json")
     for region in regions().values():
         for kind, row in kinds.items():
@@ -126,7 +128,7 @@ def storage(absent: Collection[str]) -> Iterator[Json]:
 
 
 def redis(absent: Collection[str]) -> Iterator[Json]:
-    """Rows of sizes of Azure Managed Redis, region by region."""
+    """Descriptions of Azure Managed Redis: one for each region and size."""
     names: list[str] = tables.table("RedisEnterprise", REDIS_VERSION)["sku.name"]["enum"]
     for region in regions().values():
         for name in names:

@@ -43,8 +43,10 @@ MORE_TYPES: dict[str, tuple[str, ...]] = {
     "Microsoft.Network/locations/usages": ("2024-05-01",),
     "Microsoft.ContainerService/locations/usages": ("2025-05-01",),
 }
-"""API versions of types that this project asks about and does not create. That AKS lists usages: Azure docs, resource
-provider operations, `Microsoft.ContainerService/locations/usages/read`; its version is believed.
+"""API versions of types that this project asks about and does not create.
+
+Source for AKS's usages: Azure docs, resource provider operations, `Microsoft.ContainerService/locations/usages/read`;
+their API version is assumed.
 """
 COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
     "microsoft.network": {
@@ -58,7 +60,9 @@ COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
     },
     "microsoft.containerservice": {"ManagedClusters": ("ManagedCluster", 100)},
 }
-"""Kind of resource and largest number by the name of a usage (Azure docs, subscription service limits; believed)."""
+"""Kind of the counted resource, and Azure's default limit, by the name of a usage (Azure docs, subscription service
+limits; assumed).
+"""
 Answer = tuple[int, Json]
 Handle = Callable[[Mapping[str, str], Mapping[str, str], Any, str], Answer]
 """Function (parts of the path, parameters, body, caller) -> answer."""

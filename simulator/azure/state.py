@@ -107,7 +107,9 @@ SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
     "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
     "InboundEndpoint": ("ipConfigurations[].subnet.id",),
 }
-"""Properties that name a subnet, for resources with addresses in the subnet; paths below `properties`."""
+"""Paths, below `properties`, of the properties that name a resource's subnet, by kind of resource. These kinds have
+addresses in the subnet.
+"""
 
 
 def _ids_at(resource: Resource, path: str) -> list[Any]:

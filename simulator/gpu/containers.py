@@ -37,8 +37,8 @@ def driver(state: NodeState, pod: Pod) -> Look:
 
 
 def _installed(state: NodeState, pod: Pod) -> Look:
-    """State after a driver container whose modules are already loaded: it installs only the other parts of
-    the driver.
+    """State after an attempt of a driver container that suits its node. A container whose modules are already loaded
+    installs only the other parts of the driver.
     """
     digest = pod.workload.env.get(pod.workload.main, {}).get(CONFIG_DIGEST, "")
     if digest and digest == state.loaded and not _is_forced(pod):
@@ -171,7 +171,9 @@ def mig_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def mig_under_way(state: NodeState) -> bool:
-    """True while a MIG manager has stopped the GPU's clients, which one that cannot finish does in each attempt."""
+    """True while a MIG manager's attempt has failed. It has then stopped the GPU's clients, and stops them again in
+    each further attempt.
+    """
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 
@@ -192,7 +194,9 @@ MAINS: Mapping[str, Main] = {
     "nvidia-mig-manager": mig_manager,
     "nvidia-dcgm-exporter": dcgm_exporter,
 }
-"""Main containers that change something; the others just run."""
+"""Functions that simulate an attempt of a main container, by container. Other main containers just run."""
 
 ONCE = ("nvidia-driver-ctr", "nvidia-container-toolkit-ctr")
-"""Containers that do not change once they have finished; the others check again at every change."""
+"""Containers whose function is not called again once they are ready. The other containers' functions are called at
+every change of the node.
+"""

@@ -75,8 +75,8 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
 
 
 def _is_next(before: State, after: State) -> bool:
-    """True if the ClusterPolicy that the operator follows now existed before the change, was ignored, and has not
-    changed since.
+    """True if the ClusterPolicy that the operator follows after the change already existed before it, was ignored then,
+    and has not changed.
     """
     other = before.ignored.get(name(after.policy or {}))
     return other is not None and other.get("spec") == after.spec

@@ -219,8 +219,8 @@ class _Unit:
         return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
 
     def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
-        """Labels and values of such per-process series: first the device's value without a Pod, then each Pod's share
-        by its load.
+        """Labels and values of a field's per-process series: first the whole device's value, without a Pod; then each
+        Pod's share of it, by the Pod's load. Empty for fields without such series.
         """
         if not self.is_by_process(name):
             return

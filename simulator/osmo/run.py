@@ -79,7 +79,7 @@ class Run:
         return True
 
     def _explain(self, why: str) -> None:
-        """Sets the reason why a task's status is no longer updated on tasks that run without a listener. Their status
+        """Gives all tasks that wait for a node or run the reason why their status is no longer updated. Their status
         stays as it was last reported.
         """
         for name, group in self._groups.items():

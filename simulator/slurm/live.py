@@ -42,7 +42,7 @@ class SlurmOperator:
         self._made: dict[str, str] = {}
 
     def round(self) -> None:
-        """Runs one round over everything; does nothing if no operator is running."""
+        """Reconciles all objects of Slurm once; does nothing if no operator is running."""
         running = [each for each in self._operators.all() if int(at(each, "status.availableReplicas", 0)) > 0]
         if not running:
             return

@@ -278,7 +278,7 @@ GPU_POD = Pod("training", "job-1", "u-1", gpus=1)
 
 
 def serving(version: str = OLD, **changes: object) -> FakeNode:
-    """Node on which this agent has proved a build, and whose operands run."""
+    """Node whose operands run, after the agent has installed and verified a build there."""
     fake = FakeNode(facts=installed(version), wanted=wanted(version))
     fake.run(State.READY)
     fake.run_for(60)

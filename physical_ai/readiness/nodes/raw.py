@@ -42,11 +42,11 @@ class Raw:
     """Id of the row in the table of node causes; empty without one."""
 
     def is_of_gpu(self, other: Raw) -> bool:
-        """True where both signs may be about the same GPU."""
+        """True where this sign and the other one may be about the same GPU."""
         return not self.gpus or not other.gpus or bool(self.gpus & other.gpus)
 
     def is_same(self, other: Raw) -> bool:
-        """True where both signs have the same cause and may be about the same GPU."""
+        """True where this sign and the other one have the same cause and may be about the same GPU."""
         of_row = bool(self.row) and self.row == other.row
         same = self.cause == other.cause and (self.reason == other.reason or bool(self.code))
         return (of_row or same) and self.is_of_gpu(other)

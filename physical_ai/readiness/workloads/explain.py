@@ -236,7 +236,9 @@ def _of_gang(members: Sequence[Json], index: Index) -> list[Explanation]:
 
 
 def _with_rank(hang: Sequence[Explanation], own: Sequence[Explanation]) -> list[Explanation]:
-    """Explanations in which the rank that a gang waited for replaces the timeouts of the waiting ranks."""
+    """Explanations of a gang. If one names the rank that the others waited for, the NCCL timeouts of the others are
+    left out.
+    """
     return [*hang, *(each for each in own if not (explained(hang) and each.cause == NCCL))]
 
 

@@ -1,4 +1,5 @@
-"""Explanations by software of the platform that is missing, switched off or unavailable, for what depends on it.
+"""Explanations that name software of the platform that is missing, switched off or unavailable, for the objects that
+depend on it.
 
 Pure functions.
 """

@@ -153,8 +153,8 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Cause for a request for which waiting is in vain, because it alone exceeds the limit, with its facts; otherwise
-    the given cause.
+    """Id of the cause, and its facts. A request that exceeds the limit on its own gets a cause that says so, since
+    waiting does not help it. Any other request gets the given cause, without facts.
     """
     found = _LIMIT.search(message) or _GUARANTEE.search(message)
     if found is None or quantity(found["asked"]) is None or quantity(found["most"]) is None:

@@ -39,7 +39,7 @@ class NodeLabel:
     exported: bool
     """True where kube-state-metrics exports the label, so that alerts and dashboards can tell nodes apart by it."""
     by_driver: bool = False
-    """True where the label's value depends on the driver source."""
+    """True where the label's value depends on who installs the driver."""
 
 
 def _driver_label(key: str) -> Value:

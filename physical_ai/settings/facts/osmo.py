@@ -44,7 +44,7 @@ Kubernetes' default, 30 s, is too short for a checkpoint of some gigabytes (NVID
 """
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
-"""First words of GPU names that are not distinctive, each with the number of words to use."""
+"""First words of GPU names that do not identify a GPU family alone, each with the number of words that do."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Elsewhere:
 
 
 OF_POOL = 3
-"""Number of steps in the path of a pool's own key."""
+"""Number of steps in the path of a pool's key, such as `pools.h100.scale`."""
 _NOT = "It is not supported"
 KEYS = (
     Elsewhere(

@@ -71,7 +71,7 @@ EXTENSIONS = frozenset(
         "vector",
     )
 )
-"""Extensions that the service allows; from memory, its list was not opened."""
+"""Extensions that the service allows, from memory: the service's own list was not read."""
 
 
 @on_put("PostgresServer", "pg-name", "pg-admin", "pg-password", "pg-auth")

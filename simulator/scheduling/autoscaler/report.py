@@ -21,8 +21,8 @@ NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 
 def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Mapping[str, str]) -> Json:
-    """Part of the status about the refusal after which the autoscaler waits, with its error type for clouds
-    (cluster-autoscaler, clusterstate/api).
+    """State of the autoscaler by node group, as the ConfigMap `cluster-autoscaler-status` has it. `backoffs`: Azure's
+    refusal, by pool that the autoscaler does not grow for a while.
     """
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:
@@ -54,8 +54,8 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
 
 def _info(problem: str | None) -> Json:
-    """The refusal that the autoscaler waits out, with the error type for clouds (cluster-autoscaler,
-    clusterstate/api).
+    """Part of the status about a refusal after which the autoscaler waits. The error code is the one for errors of the
+    cloud (cluster-autoscaler, clusterstate/api).
     """
     return {"backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": problem}} if problem else {}
 

@@ -28,7 +28,7 @@ CLOSED = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, PAUSED))
 FRESH = HostFacts()
 CACHED = replace(FRESH, cached=(SHA[NEW],))
 OURS = Memory(verified=wanted(OLD).target, driver_since=NOW - 3600, gated_at=NOW - 30)
-"""Memory of an agent that has proved the old build on this host."""
+"""Memory of an agent that has verified the old build on this host."""
 POD = Pod("training", "job-1", "u", gpus=1)
 
 
