@@ -8,7 +8,7 @@ from workbench.policies.flows import FLOWS, Flow
 
 FILE = DOCS / "reachability.md"
 BEGIN = "<!-- from workbench/policies/flows/declared.yaml: python -m docs.generator -->"
-WHERE = {"isolated": ", where its namespace denies what is not named", "scraped": ", where a monitor scrapes it"}
+WHERE = {"isolated": ", where policies deny what they do not name", "scraped": ", where a monitor scrapes it"}
 
 
 def renewed() -> str:

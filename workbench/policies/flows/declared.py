@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from physical_ai import safe_yaml
@@ -32,8 +33,8 @@ class Flow:
     why: str
     instead: str = ""
     where: str = ""
-    """Condition of the flow: `isolated` if it only exists while the target's namespace denies all connections by
-    default, `scraped` if only while a monitor of the stack names the target's Pods; empty for a flow without a
+    """Condition of the flow: `isolated` if it only exists while policies deny the target all connections that they do
+    not name, `scraped` if only while a monitor of the stack names the target's Pods; empty for a flow without a
     condition.
     """
 
@@ -62,19 +63,27 @@ def _party(row: Mapping[str, Any]) -> Party:
     return Pod(row["namespace"], row.get("labels") or {}, row.get("ports") or {})
 
 
-def _flow(row: Mapping[str, Any]) -> Flow:
+def _flows(row: Mapping[str, Any]) -> Iterator[Flow]:
+    """The flows of a row: one for each source, target and protocol."""
     ports: Sequence[int] = () if row["ports"] == "service" else row["ports"]
-    return Flow(
-        row["from"],
-        row["to"],
-        tuple(ports),
-        row.get("protocol", "TCP"),
-        Required(row["must"]),
-        row["why"],
-        row.get("instead", ""),
-        row.get("where", ""),
-    )
+    for source, target, protocol in product(*(_listed(row.get(key, "TCP")) for key in ("from", "to", "protocol"))):
+        yield Flow(
+            source,
+            target,
+            tuple(ports),
+            protocol,
+            Required(row["must"]),
+            row["why"],
+            row.get("instead", ""),
+            row.get("where", ""),
+        )
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
 
 
 PARTIES: Mapping[str, Party] = {name: _party(row) for name, row in _FILE["parties"].items()}
-FLOWS: tuple[Flow, ...] = tuple(_flow(row) for row in _FILE["flows"])
+MADE_BY: Mapping[str, str] = {_FILE["parties"][name]["namespace"]: beside for name, beside in BESIDE.items()}
+"""Namespaces of the program by the namespaces that their workloads make."""
+FLOWS: tuple[Flow, ...] = tuple(flow for row in _FILE["flows"] for flow in _flows(row))

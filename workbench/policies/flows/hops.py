@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network
 
-from workbench.policies.flows.declared import Flow, Required
+from workbench.policies.flows.declared import MADE_BY, Flow, Required
 from workbench.policies.flows.network_policies import Engine, decide
 from workbench.policies.flows.parties import Address, Entity, Party, Pod, Source
 from workbench.policies.flows.security_groups import AZURE, PLATFORM
@@ -45,7 +45,8 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
         if found.allowed is None:
             by = f"the network plugin, and its reading of {by}"
         return (Verdict(found.allowed, by, world.policy_resources[found.by]),)
-    resource = next((world.namespaces[each] for each in ends if each in world.namespaces), None)
+    own = [MADE_BY.get(each, each) for each in ends]
+    resource = next((world.namespaces[each] for each in own if each in world.namespaces), None)
     return (Verdict(found.allowed, f"no NetworkPolicy of {' and '.join(ends)}", resource),)
 
 

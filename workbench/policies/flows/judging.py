@@ -27,8 +27,11 @@ class Judgement:
 
     @property
     def resource(self) -> Resource | None:
-        """The resource that decides whether the connection is open, or else the target's resource."""
-        return self.way.verdict.resource or self.way.resource
+        """The resource that decides whether the connection is open, else the target's, else the first one on the
+        way.
+        """
+        hops = (each.resource for each in self.way.hops if each.resource is not None)
+        return self.way.verdict.resource or self.way.resource or next(hops, None)
 
     def __str__(self) -> str:
         return (

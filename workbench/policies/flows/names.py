@@ -13,13 +13,14 @@ from typing import Any
 
 from workbench.policies.flows.identity import id_of, last_part, named, of_type
 from workbench.policies.flows.verdicts import Verdict, all_of
-from workbench.policies.gateway import RELEASE
+from workbench.policies.gateway import RELEASE, gateway_section
 from workbench.policies.model import Resource, known, known_list, known_map
 
 ZONE_GROUP = "azure-native:network:PrivateDnsZoneGroup"
 ZONE, LINK = "azure-native:privatedns:PrivateZone", "azure-native:privatedns:VirtualNetworkLink"
 RECORD = "azure-native:privatedns:PrivateRecordSet"
 VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
+INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
 def leads_to(endpoint: Resource, resources: Sequence[Resource]) -> Verdict:
@@ -58,15 +59,23 @@ def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Ver
     """Verdict on DNS: do clients resolve the name of OSMO's gateway? Empty if the name is in no private zone of the
     stack.
     """
-    records = of_type(resources, RECORD) if balancer.type == RELEASE else []
-    zones = of_type(resources, ZONE)
+    if balancer.type != RELEASE:
+        return ()
+    records, zones = of_type(resources, RECORD), of_type(resources, ZONE)
+    host = str(known(gateway_section(balancer)[1].get("hostname"), ""))
     found: list[Verdict] = []
     for record in records:
         zone = next((each for each in zones if _is_in(record, each)), None)
         name = known(record.inputs.get("privateZoneName"), record.name)
         foreign = Verdict(None, f"links of the zone {name}, which is not of the stack", record)
         found.append(foreign if zone is None else _is_linked(zone, resources))
-    return tuple(found)
+    missing = [each for each in zones if _covers(each, host) and not any(_is_in(record, each) for record in records)]
+    return (*found, *(Verdict(False, f"no record of {host} in its zone {each.name}", each) for each in missing))
+
+
+def _covers(zone: Resource, host: str) -> bool:
+    name = known(zone.inputs.get("privateZoneName"))
+    return bool(host and name) and f".{host}".endswith(f".{name}")
 
 
 def _is_linked(zone: Resource, resources: Sequence[Resource]) -> Verdict:
@@ -75,6 +84,8 @@ def _is_linked(zone: Resource, resources: Sequence[Resource]) -> Verdict:
     own = [each for each in links if any(_leads(each, network) for network in networks)]
     foreign = next((each for each in networks if _foreign_servers(each)), None)
     name = known(zone.inputs.get("privateZoneName"), zone.name)
+    for network, server in ((each, server) for each in networks for server in _silent_servers(each, resources)):
+        return Verdict(False, f"no DNS resolver at {server}, the DNS server of {network.name}", network)
     if foreign is None:
         if own:
             return Verdict(True, f"link {own[0].name} of the zone {name}", own[0])
@@ -97,6 +108,25 @@ def _leads(link: Resource, network: Resource) -> bool:
 
 def _foreign_servers(network: Resource) -> list[str]:
     """DNS servers outside of the network itself; empty if the network uses Azure's DNS, or a resolver inside it."""
-    servers = [str(each) for each in known_list(known_map(network.inputs.get("dhcpOptions")).get("dnsServers"))]
+    return [each for each in _servers(network) if not _is_inside(each, network)]
+
+
+def _silent_servers(network: Resource, resources: Sequence[Resource]) -> list[str]:
+    """DNS servers in the network itself at whose address the stack has no resolver."""
+    endpoints = [
+        known(known_map(each).get("privateIpAddress"))
+        for endpoint in of_type(resources, INBOUND_ENDPOINT)
+        for each in known_list(endpoint.inputs.get("ipConfigurations"))
+    ]
+    # An address that Azure chooses is not known in a preview; it may be the one.
+    inside = [each for each in _servers(network) if _is_inside(each, network)]
+    return [] if None in endpoints else [each for each in inside if each not in endpoints]
+
+
+def _servers(network: Resource) -> list[str]:
+    return [str(each) for each in known_list(known_map(network.inputs.get("dhcpOptions")).get("dnsServers"))]
+
+
+def _is_inside(address: str, network: Resource) -> bool:
     spaces = known_list(known_map(network.inputs.get("addressSpace")).get("addressPrefixes"))
-    return [each for each in servers if not any(IPv4Address(each) in IPv4Network(str(space)) for space in spaces)]
+    return any(IPv4Address(address) in IPv4Network(str(space)) for space in spaces)

@@ -21,7 +21,7 @@ from workbench.policies.flows.hops import (
 from workbench.policies.flows.identity import named, of_type
 from workbench.policies.flows.monitors import TYPES as MONITORS
 from workbench.policies.flows.monitors import scraped
-from workbench.policies.flows.names import gateway_name
+from workbench.policies.flows.names import INBOUND_ENDPOINT, gateway_name
 from workbench.policies.flows.network_policies import API_SERVER
 from workbench.policies.flows.parties import INTERNET, Address, Entity, Party, Pod, Source
 from workbench.policies.flows.security_groups import PRIVATE, PUBLIC
@@ -37,7 +37,6 @@ SERVICES = frozenset(kind for kind, _ in KINDS.values())
 HTTPS = 443
 ANYWHERE = Address("8.8.8.8")
 """An arbitrary public address that does not belong to Azure."""
-INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
 def ways(world: World, flow: Flow) -> Iterator[Way]:
@@ -62,7 +61,7 @@ def _applies(world: World, flow: Flow) -> bool:
     if not flow.where or not isinstance(found, Pod):
         return True
     if flow.where == "isolated":
-        return world.is_isolated(found.namespace)
+        return world.is_isolated(found)
     monitors = (each for target in MONITORS for each in scraped(world.resources, target, PARTIES))
     return any(
         each.pod.namespace == found.namespace and each.pod.labels and each.pod.labels.items() <= found.labels.items()

@@ -12,8 +12,7 @@ from workbench.policies.flows.declared import Required
 from workbench.policies.flows.judging import Judgement, judge
 from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE, ROUTE_TABLE
 from workbench.policies.flows.monitors import TYPES as MONITORS
-from workbench.policies.flows.names import LINK, RECORD, ZONE, ZONE_GROUP
-from workbench.policies.flows.paths import INBOUND_ENDPOINT
+from workbench.policies.flows.names import INBOUND_ENDPOINT, LINK, RECORD, ZONE, ZONE_GROUP
 from workbench.policies.flows.security_groups import GROUP, RULE
 from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET, VIRTUAL_NETWORK
 from workbench.policies.gateway import RELEASE

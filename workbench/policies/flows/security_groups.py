@@ -58,6 +58,8 @@ class Group:
     resource: Resource
     rules: tuple[Rule, ...]
     network: tuple[IPv4Network, ...] = ()
+    foreign: str = ""
+    """Name of a group that is not of the stack; `resource` is then the subnet that has it."""
 
     @property
     def name(self) -> str:
@@ -73,6 +75,8 @@ class Group:
             wholly: True if packets from all addresses of `source` must pass, as for a flow that must be open. False if
                 it is enough that those from one address pass, as for a flow that must be closed.
         """
+        if self.foreign:
+            return self._unknown()
         for rule in self._rules(INBOUND, port, protocol):
             # A rule that matches in part is taken in its worse sense: an allowed part opens a flow that
             # has to be closed, a denied part closes one that has to be open.
@@ -89,6 +93,8 @@ class Group:
         """Verdict on outgoing packets: does the group let them out? `target`: a network, or the service tag of public
         addresses.
         """
+        if self.foreign:
+            return self._unknown()
         for rule in self._rules(OUTBOUND, port, protocol):
             strict = rule.allows is wholly
             if self._names(rule.sources, source, strict=strict) and self._names(rule.targets, target, strict=strict):
@@ -100,6 +106,8 @@ class Group:
 
     def lets_out_to_platform(self, address: str, port: int, protocol: str = "TCP") -> Verdict:
         """Verdict on outgoing packets to an address of `PLATFORM`: does the group let them out?"""
+        if self.foreign:
+            return self._unknown()
         for rule in self._rules(OUTBOUND, port, protocol):
             if set(rule.targets) & set(PLATFORM[address]):
                 return self._by(rule)
@@ -112,6 +120,9 @@ class Group:
 
     def _by(self, rule: Rule) -> Verdict:
         return Verdict(rule.allows, f"rule {rule.name} of {self.name}", rule.resource or self.resource)
+
+    def _unknown(self) -> Verdict:
+        return Verdict(None, f"security group {self.foreign}, which is not of the stack", self.resource)
 
     def _default(self, opens: bool, name: str) -> Verdict:
         return Verdict(opens, f"Azure's rule {name} of {self.name}", self.resource)

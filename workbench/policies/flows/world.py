@@ -11,9 +11,9 @@ from workbench.policies.flows.api_server import CLUSTER, ApiServer, api_server
 from workbench.policies.flows.azure_services import Service, services
 from workbench.policies.flows.balancers import Balancer, balancers
 from workbench.policies.flows.declared import BESIDE, DECLARED, EVERYWHERE, PARTIES
-from workbench.policies.flows.identity import named, of_type
+from workbench.policies.flows.identity import last_part, named, of_type
 from workbench.policies.flows.leaving import leaves
-from workbench.policies.flows.network_policies import CILIUM, Engine, Ground
+from workbench.policies.flows.network_policies import CILIUM, Engine, Ground, decide
 from workbench.policies.flows.parties import Entity, Party, Pod
 from workbench.policies.flows.security_groups import Group, groups
 from workbench.policies.flows.verdicts import Verdict
@@ -34,6 +34,8 @@ ENGINES: Mapping[str, Engine] = {
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs between the Pods of one party."""
 EVERYWHERE_ELSE = IPv4Network("0.0.0.0/0")
+STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
+"""Source and port of a connection that no policy allows by name."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +111,9 @@ class World:
     def node_subnets(self) -> list[Subnet]:
         return [each for each in self.subnets if each.has_nodes]
 
-    def is_isolated(self, namespace: str) -> bool:
-        """True if a NetworkPolicy denies by default all connections to the Pods of a namespace."""
-        return any(
-            each["metadata"]["namespace"] == namespace
-            and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
-            and not any(each["spec"].get(key) for key in ("podSelector", "ingress", "egress"))
-            for each in self.policies
-        )
+    def is_isolated(self, pod: Pod) -> bool:
+        """True if policies deny the connections to a Pod that none of them names."""
+        return decide(self.policies, STRANGER, pod, UNNAMED_PORT).allowed is False
 
     def of_kind(self, kind: str) -> list[Service]:
         return [each for each in self.services if each.kind == kind]
@@ -231,7 +228,7 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
     """The subnet's security group, found by its id, or, in a preview, where ids are not known, by the Pulumi
-    dependency.
+    dependency; a group without rules if it is not of the stack.
     """
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:
@@ -241,7 +238,7 @@ def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
         named = identifier is not None and str(identifier).endswith(f"/networkSecurityGroups/{each.name}")
         if named or (identifier is None and each.resource.urn in subnet.options.depends_on):
             return each
-    return None
+    return Group(subnet, (), foreign=last_part(given))
 
 
 def _private_clients(resources: Sequence[Resource]) -> Iterator[IPv4Network]:

@@ -1,0 +1,216 @@
+"""Each rule of the shipped stacks taken out in turn: it is found, or it is proved that nobody has a use for it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.ends_of_policies import changes_nothing
+from tests.support.stacks import STACKS
+from tests.unit.components.test_components_private import PEERED, network
+from tests.unit.conftest import Simulate
+from workbench.policies import Resource, Stack, evaluate
+from workbench.policies.flows import Judgement, Required, judge
+from workbench.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE
+from workbench.policies.flows.images import pulled, renaming
+from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE_TABLE
+from workbench.policies.flows.names import INBOUND_ENDPOINT, LINK, RECORD, ZONE, ZONE_GROUP
+from workbench.policies.flows.rules import DECIDING
+from workbench.policies.flows.security_groups import GROUP, RULE
+from workbench.policies.flows.world import NETWORK_POLICY, SUBNET, read
+from workbench.policies.images import CACHE_RULE
+
+RULES = (
+    *(NETWORK_POLICY, RULE, GROUP, ENDPOINT, ZONE_GROUP, ZONE, LINK, RECORD),
+    *(FIREWALL_RULE, NAT_GATEWAY, CACHE_RULE, INBOUND_ENDPOINT),
+)
+"""Types of resources that decide about connections and are no end of one."""
+PEERING = "azure-native:network:VirtualNetworkPeering"
+ASSOCIATIONS = ("networkSecurityGroup", "natGateway", "routeTable")
+AMONG_THEMSELVES = ("cert-manager", "kai-scheduler")
+"""Namespaces whose Pods may reach each other, for no connection that their charts document."""
+NVSENTINEL = "nvsentinel"
+DIFFERENT = ("dev-southeastasia", "onprem-lab", "prod-westeurope", "prod-westus2")
+SHIPPED = [name if name in DIFFERENT else pytest.param(name, marks=pytest.mark.deep) for name in STACKS]
+"""The committed stacks; those whose rules are much like another's are tried with the deep tests only."""
+Rule = tuple[str, str, str, str]
+"""Namespace and name of a policy, direction, and the part of it as JSON."""
+
+
+@pytest.fixture(scope="module")
+def proofs() -> dict[str, bool]:
+    """Proofs by their question: many stacks have the same policies."""
+    return {}
+
+
+def with_new(stack: Stack, old: Resource, new: Resource | None) -> Stack:
+    kept = (new if each is old else each for each in stack.resources)
+    return replace(stack, resources=tuple(each for each in kept if each is not None))
+
+
+def noticed(before: Mapping[str, bool | None], stack: Stack) -> list[Judgement]:
+    """Connections that are not as they have to be, or that were known before and are unknown now."""
+    found = judge(stack)
+    return [
+        each
+        for each in found
+        if not each.holds
+        or (each.way.verdict.open is None and before.get(key(each)) is not None and each.flow.must is Required.OPEN)
+    ]
+
+
+def key(judged: Judgement) -> str:
+    return f"{judged.flow} {judged.way.target} {judged.way.port} {judged.flow.protocol}"
+
+
+def states(stack: Stack) -> dict[str, bool | None]:
+    return {key(each): each.way.verdict.open for each in judge(stack)}
+
+
+def policies_of(stack: Stack) -> list[Mapping[str, Any]]:
+    return [each.inputs for each in stack.resources if each.type == NETWORK_POLICY]
+
+
+def proved(proofs: dict[str, bool], stack: Stack, policy: Resource, instead: Mapping[str, Any] | None) -> bool:
+    """True if nobody's connections change without the policy, or with another instead."""
+    given, ground = policies_of(stack), read(stack.resources).ground
+    question = json.dumps([given, policy.inputs, instead, str(ground)], sort_keys=True, default=str)
+    if question not in proofs:
+        proofs[question] = changes_nothing(given, policy.inputs, instead, ground)
+    return proofs[question]
+
+
+def is_for_nobody(stack: Stack, gone: Resource) -> bool:
+    """True if what the resource opens is for something that the stack does not have."""
+    if gone.type == CACHE_RULE:
+        host = str(gone.inputs["sourceRepository"]).partition("/")[0]
+        return renaming(stack.resources) is None or host not in pulled(stack.resources)
+    if gone.type == LINK and "hub" not in gone.name:
+        # The DNS servers of a hub ask the zones that the hub's network sees.
+        return bool(list(stack.of_type(PEERING)))
+    if gone.type != NETWORK_POLICY:
+        return False
+    rules = gone.inputs["spec"].get("ingress") or ()
+    return (
+        bool(rules) and all(NVSENTINEL in json.dumps(each.get("from")) for each in rules) and not _has_sentinel(stack)
+    )
+
+
+def _has_sentinel(stack: Stack) -> bool:
+    return NVSENTINEL in read(stack.resources).namespaces
+
+
+def assert_each_is_found(stack: Stack, proofs: dict[str, bool], types: Sequence[str] = RULES) -> list[Resource]:
+    """The rules that were taken out."""
+    before = states(stack)
+    taken = [each for each in stack.resources if each.type in types and each.custom]
+    for gone in taken:
+        found = noticed(before, with_new(stack, gone, None))
+        assert all(each.way.verdict.by and each.resource and each.resource.type in DECIDING for each in found), (
+            gone.name
+        )
+        if not found:
+            nothing = gone.type == NETWORK_POLICY and proved(proofs, stack, gone, None)
+            assert nothing or is_for_nobody(stack, gone), gone.name
+    return taken
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_each_rule_of_a_shipped_stack_is_found_or_has_no_use(
+    simulate: Simulate, name: str, proofs: dict[str, bool]
+) -> None:
+    assert assert_each_is_found(simulate(name).stack, proofs)
+
+
+def test_each_rule_of_a_network_with_a_hub_and_its_firewall_is_found(
+    simulate: Simulate, proofs: dict[str, bool]
+) -> None:
+    stack = simulate("dev-westus2", network("private", hub=PEERED, firewall={"address": "10.0.1.4"})).stack
+    # The addresses behind a hub are in no resource but the rule that lets them in.
+    kinds = [each for each in RULES if each != RULE]
+    assert LINK in {each.type for each in assert_each_is_found(stack, proofs, kinds)}
+    (table,) = [each for each in stack.resources if each.type == ROUTE_TABLE]
+    (found, *_) = noticed(states(stack), with_new(stack, table, replace(table, inputs={**table.inputs, "routes": []})))
+    assert "no NAT gateway and no route of physical-ai-network-subnet-" in found.way.verdict.by
+
+
+def parts(policy: Mapping[str, Any]) -> Iterator[tuple[Rule, dict[str, Any]]]:
+    """Each rule of a policy, and each port and peer of a rule with several, with the policy without it."""
+    space, name = policy["metadata"]["namespace"], policy["metadata"]["name"]
+    for direction, place in (("ingress", "from"), ("egress", "to")):
+        for at, rule in enumerate(policy["spec"].get(direction) or ()):
+            smaller = copy.deepcopy(dict(policy))
+            smaller["spec"][direction].pop(at)
+            yield (space, name, direction, json.dumps(rule, sort_keys=True)), smaller
+            for list_ in ("ports", place):
+                for index, part in enumerate(rule.get(list_) or () if len(rule.get(list_) or ()) > 1 else ()):
+                    smaller = copy.deepcopy(dict(policy))
+                    smaller["spec"][direction][at][list_].pop(index)
+                    yield (space, name, direction, json.dumps(part, sort_keys=True)), smaller
+
+
+def has_no_use(stack: Stack, part: Rule) -> bool:
+    """True if the part is for something that the stack does not have, or that no chart documents."""
+    space, name, _, text = part
+    world, rule = read(stack.resources), json.loads(text)
+    if space in AMONG_THEMSELVES and rule in ({"from": [{"podSelector": {}}]}, {"to": [{"podSelector": {}}]}):
+        return True
+    absent = [port for kind, port in (("database", 5432), ("cache", 10000)) if not world.of_kind(kind)]
+    return (name == "dcgm" and NVSENTINEL not in world.namespaces) or rule.get("port") in absent
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_each_part_of_a_policy_is_found_or_has_no_use(simulate: Simulate, name: str, proofs: dict[str, bool]) -> None:
+    stack = simulate(name).stack
+    before, missed = states(stack), list[Rule]()
+    for policy in [each for each in stack.resources if each.type == NETWORK_POLICY]:
+        for part, smaller in parts(policy.inputs):
+            less = with_new(stack, policy, replace(policy, inputs=smaller))
+            if not noticed(before, less) and not has_no_use(stack, part) and not proved(proofs, stack, policy, smaller):
+                missed.append(part)
+    assert missed == []
+
+
+def test_each_association_of_a_subnet_is_found(simulate: Simulate, azure_stack_name: str) -> None:
+    stack = simulate(azure_stack_name).stack
+    pairs = [
+        (each, name)
+        for each in stack.resources
+        if each.type == SUBNET
+        for name in ASSOCIATIONS
+        if each.inputs.get(name)
+    ]
+    assert pairs
+    for subnet, name in pairs:
+        left = {key: value for key, value in subnet.inputs.items() if key != name}
+        errors = evaluate(with_new(stack, subnet, replace(subnet, inputs=left)))
+        assert "subnet-outbound" in {each.rule for each in errors}, (subnet.name, name)
+
+
+def test_a_group_of_others_is_unknown_and_named(simulate: Simulate) -> None:
+    stack = simulate("dev-southeastasia").stack
+    (group,) = [each for each in stack.resources if each.type == GROUP]
+    found = [each for each in judge(with_new(stack, group, None)) if str(each.flow) == "internet → public-balancers"]
+    assert {each.way.verdict.open for each in found} == {None}
+    assert {each.way.verdict.by for each in found} == {
+        "security group nsg-physical-ai-dev-southeastasia, which is not of the stack"
+    }
+    assert all(each.holds for each in judge(with_new(stack, group, None)) if each.way.verdict.open is None)
+
+
+def test_a_name_without_its_record_and_a_network_without_its_resolver_resolve_nothing(simulate: Simulate) -> None:
+    stack = simulate("prod-westeurope").stack
+    (record,) = [each for each in stack.resources if each.type == RECORD]
+    (found,) = [each for each in judge(with_new(stack, record, None)) if not each.holds]
+    assert "closed, by no record of osmo.contoso.com in its zone physical-ai-gateway-dns-zone" in str(found)
+    (resolver,) = [each for each in stack.resources if each.type == INBOUND_ENDPOINT]
+    silent = [each for each in judge(with_new(stack, resolver, None)) if not each.holds]
+    assert {each.way.verdict.by for each in silent} == {
+        "no DNS resolver at 10.46.3.100, the DNS server of physical-ai-network-vnet"
+    }
+    assert {"node → api-server", "service → database"} <= {str(each.flow) for each in silent}
