@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "verdict": {"catalog", "readiness", "subscription"},
     "first_contact": {"catalog"},
     "costs": {"catalog", "parts", "settings"},
+    "impact": {"catalog", "kubernetes", "readiness", "settings"},
     "recordings": {"catalog", "kubernetes", "readiness", "servers", "subscription"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "costs",
         "first_contact",
         "health",
+        "impact",
         "kubernetes",
         "mocks",
         "osmo",

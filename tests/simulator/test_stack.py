@@ -63,6 +63,7 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
     assert physai("preview", "--json").json == {
         "schemaVersion": 1,
         "stack": STACK,
+        "impact": None,
         "changes": [],
         "summary": {},
         "readBack": [],

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from simulator.tools.install import VARIABLE, Origin
-from workbench.cli.console import err, out, print_foreign_json, print_json, print_text
-from workbench.cli.exit_codes import FAILED, FINDINGS
+from workbench.cli.console import err, out, print_foreign_json, print_json
+from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import (
     DEFAULT_STACK,
     DEPLOYER_NAME,
@@ -21,7 +21,6 @@ from workbench.cli.options import (
     ContinueOnError,
     ExcludeDependents,
     Excludes,
-    ExpectNoChanges,
     Files,
     Json,
     NoRecovery,
@@ -32,28 +31,11 @@ from workbench.cli.options import (
 )
 from workbench.cli.replaying import Replayed, replay
 from workbench.cli.run_options import principal_named, run_options
-
-
-class Format(StrEnum):
-    """Format of a printed preview."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
+from workbench.cli.work_limit import MaxLost, WaitForOption, WaitHours, hold
 
 Picture = Annotated[
     Path | None,
     typer.Option("--picture", metavar="FILE", help="Draw the cluster, its pools, nodes and GPUs into this SVG file."),
-]
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="text: the changes. markdown, json: also policies, versions and cost.")
-]
-FromOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--from", metavar="FILE", help="Read the output of `pulumi preview --json` of the real stack instead."
-    ),
 ]
 RunOption = Annotated[
     list[Path] | None,
@@ -81,9 +63,6 @@ TelemetryOption = Annotated[
     typer.Option(
         "--telemetry", help="Also run Prometheus and Alertmanager, with the stack's alert rules: `physai alerts`."
     ),
-]
-Policies = Annotated[
-    bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
 ]
 ToolsFrom = Annotated[
     Origin,
@@ -120,6 +99,9 @@ def up(  # noqa: PLR0917 - each is an option
     telemetry: TelemetryOption = False,
     kubernetes_plugin: KubernetesPluginOption = None,
     from_: Replayed = None,
+    max_lost: MaxLost = None,
+    wait_for: WaitForOption = None,
+    wait_hours: WaitHours = 24,
     json: Json = False,
 ) -> None:
     """Deploy a stack to the simulator on this machine.
@@ -156,6 +138,7 @@ def up(  # noqa: PLR0917 - each is an option
     )
     files = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
+    hold(requested, options, max_lost, wait_for, wait_hours)
     with Progress() as progress:
         simulation.up(requested.input, progress, options)
         if telemetry or simulation.telemetry.is_running():
@@ -177,67 +160,6 @@ def up(  # noqa: PLR0917 - each is an option
         err.print(f"[bold green]up[/] {done(changes)} in {seconds:.0f} s; [dim]remove it with `physai down {stack}`[/]")
     if not workflows.succeeded(ended):
         raise typer.Exit(FAILED)
-
-
-def preview(  # noqa: PLR0917 - each is an option
-    stack: Stack = DEFAULT_STACK,
-    policies: Policies = False,
-    file: Files = None,
-    set_: Assignments = None,
-    refresh: Refresh = False,
-    expect_no_changes: ExpectNoChanges = False,
-    target: Targets = None,
-    target_dependents: TargetDependents = False,
-    exclude: Excludes = None,
-    exclude_dependents: ExcludeDependents = False,
-    as_: As = DEPLOYER_NAME,
-    format: FormatOption = Format.TEXT,
-    from_: FromOption = None,
-    json: Json = False,
-) -> None:
-    """Show what `up` would change in the simulated stack, and change nothing.
-
-    With --refresh, also what differs from the state. With --format markdown or json, also the findings of policies, the
-    versions and the cost.
-    """
-    from workbench.cli import policy_pack
-    from workbench.cli.preview import change_list, markdown, review
-    from workbench.cli.preview.sources import pulumi_preview, simulated_preview
-    from workbench.cli.requested_stack import read_stack
-
-    if policies and from_ is not None:
-        raise typer.BadParameter("the policy pack runs in a preview of the simulator, so omit --from")
-    requested = read_stack(stack, file, set_)
-    options = run_options(
-        as_,
-        target,
-        exclude,
-        target_dependents=target_dependents,
-        exclude_dependents=exclude_dependents,
-        refresh=refresh,
-        expect_no_changes=expect_no_changes,
-    )
-    if from_ is None:
-        found = simulated_preview(requested, policies=policies, options=options)
-    else:
-        found = pulumi_preview(from_, expect_no_changes=expect_no_changes)
-    if json:
-        violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
-        drift = {"drift": change_list.drift(found.run)} if refresh else {}
-        print_json({"stack": stack, **change_list.document(found.run, found.nodes), **drift, **violations})
-    elif format is Format.TEXT:
-        if refresh:
-            out.print(change_list.render_drift(found.run))
-        out.print(change_list.render(found.run, found.nodes))
-        policy_pack.print_violations(found.run)
-    else:
-        document = review.document(requested, found)
-        if format is Format.JSON:
-            print_json(document)
-        else:
-            print_text(f"{markdown.stack(document)}\n")
-    if policy_pack.is_refused(found.run) or found.unexpected:
-        raise typer.Exit(FINDINGS)
 
 
 def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = False) -> None:

@@ -37,6 +37,7 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
     """
     parts = [
         f"### `{document['stack']}`: {headline(document)}",
+        work(document, detail),
         move(document),
         reach(document),
         *_changes(document, detail),
@@ -44,6 +45,22 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
     parts += [_policies(document["policy"], detail), _versions(document["compat"], detail), _cost(document, detail)]
     parts += [f"> **Warning** {text(each)}" for each in document["warnings"]]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def work(document: Document, detail: Detail) -> str:
+    """Impact of the change on running work, as Markdown: the first line, and a line for each workflow or Job. Empty if
+    the change concerns nothing that exists.
+    """
+    found: Document | None = document.get("impact")
+    if found is None:
+        return ""
+    lines = [text(each) for each in found["lines"]]
+    first = f"**Running work**: {text(found['headline'])}"
+    if not lines or detail is Detail.COUNTS:
+        return first
+    listed = "\n".join(f"- {each}" for each in lines[:ROWS])
+    more = f"\n- … and {len(lines) - ROWS} more" if len(lines) > ROWS else ""
+    return f"{first}\n\n{listed}{more}"
 
 
 def move(document: Document) -> str:

@@ -27,8 +27,14 @@ FACTS: Mapping[str, tuple[str, ...]] = {
 """Properties that are shown of a resource that will be created, by the resource's kind."""
 
 
-def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
-    """The document of a stack's preview: changes, findings of policies and versions, and prices."""
+def document(
+    requested: RequestedStack, preview: Preview, impact_on_work: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The document of a stack's preview: changes, findings of policies and versions, and prices.
+
+    Args:
+        impact_on_work: Document of the impact on running work; None if the preview changes nothing that exists.
+    """
     from workbench.policies import evaluate
 
     settings, stack, was = requested.loaded.settings, requested.input.stack, preview.deployed
@@ -39,6 +45,7 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
     return {
         "stack": stack,
         "deployed": was.exists,
+        "impact": impact_on_work,
         "changes": _changes(preview.run, preview.nodes, settings.gpu_operator.gate.timeout_minutes),
         "summary": dict(change_list.counts(preview.run)),
         "networkMove": moved.document() if moved is not None else None,

@@ -1,0 +1,111 @@
+"""Running work that a preview is judged by: of a cluster, of a recording, or not known."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from physical_ai.catalog.hardware import machine
+from physical_ai.catalog.lookup import UnknownName
+from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.kubernetes.objects import at
+from physical_ai.planning import namespaces
+from workbench.cli.preview.change_list import planned
+from workbench.cli.preview.model import Preview
+from workbench.impact import Impact, Work, judge, read_work
+from workbench.impact.pools import PoolFacts
+from workbench.impact.telling import Seen
+
+if TYPE_CHECKING:
+    from physical_ai.readiness.reader import Get
+    from workbench.cli.requested_stack import RequestedStack
+
+OF_KUBERNETES = ("kube-node-lease", "kube-public", "kube-system", "gatekeeper-system")
+"""Namespaces of Kubernetes and AKS, whose Pods are nobody's work."""
+
+
+def judged(
+    requested: RequestedStack,
+    preview: Preview,
+    *,
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+    recording: Path | None = None,
+    simulated: bool = False,
+) -> tuple[Impact, Seen]:
+    """Impact of a preview on the work of a kubeconfig's cluster, of a recording, or of the stack's simulation.
+
+    A cluster that cannot be read is no failure: the impact then says that what runs is not known.
+    """
+    work, seen = _work(requested, kubeconfig, context, recording, simulated=simulated and preview.deployed.exists)
+    now = seen.at or datetime.datetime.now(datetime.UTC)
+    pools = pool_facts(preview.deployed.pools, preview.nodes)
+    return judge(planned(preview.run), work, pools, now), seen
+
+
+def is_judged(preview: Preview) -> bool:
+    """True if a preview changes something that exists, so that it can reach running work."""
+    return preview.deployed.exists and bool(planned(preview.run))
+
+
+def pool_facts(pools: Sequence[Mapping[str, Any]], nodes: Mapping[str, int]) -> dict[str, PoolFacts]:
+    """Facts of pools in the form of Azure Resource Manager. `nodes`: number of nodes that each has now."""
+    return {str(pool["name"]): _facts(str(pool["name"]), pool, nodes) for pool in pools}
+
+
+def _facts(name: str, pool: Mapping[str, Any], nodes: Mapping[str, int]) -> PoolFacts:
+    labels: dict[str, str] = dict(pool.get("nodeLabels") or {})
+    try:
+        gpu = machine(str(pool.get("vmSize"))).gpu
+    except UnknownName:
+        gpu = None
+    count = nodes.get(name, int(pool.get("count") or 0))
+    return PoolFacts(
+        name=name,
+        nodes=count,
+        gpus=gpu.count if gpu else 0,
+        model=gpu.model if gpu else "",
+        driver=labels.get(DRIVER_LABEL, ""),
+        spot=pool.get("scaleSetPriority") == "Spot",
+        reservation=str(pool.get("capacityReservationGroupID") or ""),
+        surge=_surge(str(at(pool, "upgradeSettings.maxSurge", "0")), count),
+        labels=labels,
+    )
+
+
+def _surge(text: str, nodes: int) -> int:
+    """Extra nodes of an upgrade, from a number or a percentage of the nodes, rounded up as AKS does."""
+    number = text.rstrip("%")
+    if not number.isdigit():
+        return 0
+    return -(-int(number) * nodes // 100) if text.endswith("%") else int(number)
+
+
+def _work(
+    requested: RequestedStack, kubeconfig: Path | None, context: str | None, recording: Path | None, *, simulated: bool
+) -> tuple[list[Work], Seen]:
+    from physical_ai.readiness import Unreachable, Unusable
+    from simulator.errors import SimulationError
+    from workbench.cli.cluster_gates import cluster_of
+    from workbench.cli.recorded import opened
+
+    settings, stack = requested.loaded.settings, requested.input.stack
+    if recording is not None:
+        recorded = opened(recording, stack, kubeconfig=kubeconfig, context=context)
+        return _read(requested, recorded.target(requested.loaded).get, f"recording {recording}", recorded.now)
+    if kubeconfig is None and not simulated:
+        return [], Seen(known=False)
+    try:
+        target = cluster_of(stack, kubeconfig, settings, context)
+        return _read(requested, target.get, f"cluster {target.name}", datetime.datetime.now(datetime.UTC))
+    except (Unreachable, Unusable, SimulationError) as problem:
+        return [], Seen(known=False, source=f"no cluster: {problem}")
+
+
+def _read(requested: RequestedStack, get: Get, source: str, time: datetime.datetime) -> tuple[list[Work], Seen]:
+    created = namespaces.created(requested.loaded.settings, requested.loaded.plan)
+    platform = {*OF_KUBERNETES, *created} - {WORKFLOWS_NAMESPACE}
+    return read_work(get, platform), Seen(known=True, source=source, at=time)

@@ -1,0 +1,102 @@
+"""Limit of an `up` by the running work that it ends: GPU-hours that may be lost, or a wait until none would be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workbench.cli.console import err, print_text
+from workbench.cli.exit_codes import FINDINGS
+from workbench.impact import Fate, Impact
+from workbench.impact.telling import Seen, exceeds, headline, sentences
+
+if TYPE_CHECKING:
+    from simulator.run_options import RunOptions
+    from workbench.cli.requested_stack import RequestedStack
+
+PAUSE = 5.0
+"""Seconds between two looks at the running work."""
+
+
+class WaitFor(StrEnum):
+    IDLE = "idle"
+
+
+MaxLost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-lost",
+        metavar="GPU-HOURS",
+        min=0,
+        help="Change nothing and exit with 3 if running work could lose more GPU-hours than this.",
+    ),
+]
+WaitForOption = Annotated[
+    WaitFor | None,
+    typer.Option("--wait-for", help="idle: begin when no running work would end any more; see --wait-hours."),
+]
+WaitHours = Annotated[
+    float, typer.Option("--wait-hours", min=0, help="With --wait-for: exit with 3 after this time, changing nothing.")
+]
+
+
+def hold(
+    requested: RequestedStack, options: RunOptions, most: float | None, wait: WaitFor | None, wait_hours: float
+) -> None:
+    """Returns when the change may begin; at once where neither a limit nor a wait is asked for.
+
+    Raises:
+        typer.Exit: running work would lose too much, or still runs after the wait.
+    """
+    if most is None and wait is None:
+        return
+    from workbench.cli.preview.sources import simulated_preview
+    from workbench.cli.preview.work import is_judged, judged
+
+    found = simulated_preview(requested, policies=False, options=options)
+    if not is_judged(found):
+        return
+    if wait is not None:
+        wait_until_idle(lambda: judged(requested, found, simulated=True), wait_hours * 3600)
+    impact, seen = judged(requested, found, simulated=True)
+    print_text("\n".join([headline(impact, seen), *sentences(impact, seen), ""]))
+    if most is not None and (not seen.known or exceeds(impact, most)):
+        lost = f"{impact.lost[1]:.2g} GPU-hours" if seen.known else "an unknown number of GPU-hours"
+        err.print(
+            f"nothing was changed: {lost} could be lost, and --max-lost allows {most:g}."
+            " Wait for the work with --wait-for idle, or allow more",
+            style="red",
+            markup=False,
+        )
+        raise typer.Exit(FINDINGS)
+
+
+def wait_until_idle(
+    look: Callable[[], tuple[Impact, Seen]], seconds: float, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Waits until no running work would end or restart. Reports when the number of those that would changes.
+
+    Raises:
+        typer.Exit: work still runs after `seconds`, or what runs cannot be read.
+    """
+    end, before = time.monotonic() + seconds, -1
+    while True:
+        impact, seen = look()
+        if not seen.known:
+            err.print(f"nothing was changed: what runs cannot be read ({seen.source})", style="red", markup=False)
+            raise typer.Exit(FINDINGS)
+        left = [each for each in impact.effects if each.fate in (Fate.ENDED, Fate.RESTARTED)]
+        if not left:
+            return
+        if len(left) != before:
+            owners = ", ".join(dict.fromkeys(each.work.owner for each in left))
+            err.print(f"waiting for {owners}: {len(left)} Pods would end", markup=False)
+            before = len(left)
+        if time.monotonic() >= end:
+            err.print("nothing was changed: work still runs at the end of --wait-hours", style="red", markup=False)
+            raise typer.Exit(FINDINGS)
+        sleep(min(PAUSE, max(end - time.monotonic(), 0)))

@@ -1,0 +1,9 @@
+"""Impact of planned changes on running work: which workflows and Pods a change ends, restarts or delays, how many
+GPU-hours are lost, and for how long GPUs are missing.
+"""
+
+from workbench.impact.changes import Change
+from workbench.impact.judging import Effect, Fate, Impact, judge
+from workbench.impact.work import Work, read_work
+
+__all__ = ["Change", "Effect", "Fate", "Impact", "Work", "judge", "read_work"]

@@ -1,0 +1,195 @@
+"""Judgement of planned changes by what they do to running work. Pure functions."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from physical_ai.kubernetes.taints import tolerates
+from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
+from physical_ai.settings.facts.labels import split_taint
+from workbench.impact.changes import Change
+from workbench.impact.outages import Outage, outages
+from workbench.impact.pools import PoolFacts
+from workbench.impact.scopes import concerns_work
+from workbench.impact.ways import Way, object_name, way_of
+from workbench.impact.work import Work
+
+
+class Fate(IntEnum):
+    """End of a Pod in a change, from the mildest to the worst."""
+
+    UNTOUCHED = 0
+    WAITS = 1
+    CUT = 2
+    RESTARTED = 3
+    ENDED = 4
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What happens to one Pod.
+
+    Attributes:
+        sure: False if it may happen, depending on what `reasons` say.
+        reasons: Changes that cause it, each as `resource: what happens`.
+        minutes: Least and most minutes until its node offers GPUs again; 0 if it does all the time.
+        lost: Least and most GPU-hours lost.
+    """
+
+    work: Work
+    fate: Fate
+    sure: bool = True
+    reasons: tuple[str, ...] = ()
+    minutes: tuple[float, float] = (0, 0)
+    lost: tuple[float, float] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Impact:
+    """Judgement of all changes of a preview.
+
+    Attributes:
+        effects: One for each Pod with work, worst first.
+        outages: GPUs that are missing for a time, by pool.
+        notes: Consequences for new Pods, or for connections, that no single Pod can be named for.
+        not_judged: Changes that the table of ways does not know, as `operation kind name`.
+    """
+
+    effects: tuple[Effect, ...]
+    outages: tuple[Outage, ...] = ()
+    notes: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    def of(self, fate: Fate, *, sure: bool = True) -> list[Effect]:
+        """Effects with this fate."""
+        return [each for each in self.effects if each.fate is fate and each.sure is sure]
+
+    @property
+    def lost(self) -> tuple[float, float]:
+        """Least and most GPU-hours that are lost; the most includes what is not certain."""
+        return sum(each.lost[0] for each in self.effects if each.sure), sum(each.lost[1] for each in self.effects)
+
+
+@dataclass(frozen=True)
+class _Hit:
+    change: Change
+    way: Way
+
+    @property
+    def reason(self) -> str:
+        return f"{object_name(self.change)}: {self.way.says}"
+
+
+def judge(
+    changes: Iterable[Change], work: Sequence[Work], pools: Mapping[str, PoolFacts], now: datetime.datetime
+) -> Impact:
+    """Impact of changes on work.
+
+    Args:
+        pools: Facts of the node pools by name, as they are before the changes.
+        now: Present time, with time zone.
+    """
+    hits, unknown = _ways_of(changes)
+    effects = _with_gangs([_effect(each, hits, pools, now) for each in work], now)
+    return Impact(
+        effects=tuple(sorted(effects, key=lambda each: (-each.fate, not each.sure, each.work.owner, each.work.name))),
+        outages=outages([(each.change, each.way) for each in hits], pools),
+        notes=tuple(dict.fromkeys(each.reason for each in hits if _is_note(each.way))),
+        not_judged=tuple(unknown),
+    )
+
+
+def _ways_of(changes: Iterable[Change]) -> tuple[list[_Hit], list[str]]:
+    hits: list[_Hit] = []
+    unknown: list[str] = []
+    for change in changes:
+        way = way_of(change)
+        if way is not None:
+            hits.append(_Hit(change, way))
+        elif change.op != "create":
+            unknown.append(f"{change.op} {change.kind} {object_name(change)}")
+    return hits, unknown
+
+
+def _is_note(way: Way) -> bool:
+    """True for ways that concern new Pods, or work that cannot be told from other work."""
+    return way.scope != "none" and way.fate in ("waits", "cut")
+
+
+def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], now: datetime.datetime) -> Effect:
+    """The worst of what the changes do to one Pod, with all reasons for it."""
+    own = [(each, found) for each in hits if (found := _fate(work, each, pools)) is not None]
+    if not own:
+        return Effect(work, Fate.UNTOUCHED)
+    worst, sure = max((found for _, found in own), key=lambda found: (found[0], found[1]))
+    causes = [each for each, found in own if found == (worst, sure)]
+    minutes = max((each.way.minutes for each in causes), key=lambda pair: pair[1])
+    lost = work.lost_hours(now) if worst in (Fate.RESTARTED, Fate.ENDED) else (0.0, 0.0)
+    return Effect(work, worst, sure, tuple(dict.fromkeys(each.reason for each in causes)), minutes, lost)
+
+
+def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, bool] | None:
+    """Fate of a Pod by one change, and whether it is certain; None if the change does not concern the Pod."""
+    change, way = hit.change, hit.way
+    if not concerns_work(way.scope, change, work, pools.get(work.pool)):
+        return None
+    if work.waits:
+        return (Fate.WAITS, way.sure) if way.fate == "waits" else None
+    if way.fate == "cut":
+        return Fate.CUT, way.sure
+    if way.fate == "ended":
+        return _of_ended(work, way)
+    return None if tolerates_all(work, added_taints(change)) else (_end(work), True)
+
+
+def _of_ended(work: Work, way: Way) -> tuple[Fate, bool]:
+    if way.jobs == "waits" and (work.labels or {}).get(FINISH_FIRST_LABEL) == "true":
+        return Fate.UNTOUCHED, True
+    if way.jobs == "waits" and not work.controller:
+        # The operator evicts no Pod without a controller: it keeps running, and the node's upgrade fails.
+        return Fate.UNTOUCHED, False
+    return _end(work), way.sure
+
+
+def _end(work: Work) -> Fate:
+    return Fate.RESTARTED if work.comes_back else Fate.ENDED
+
+
+def added_taints(change: Change) -> list[dict[str, str]]:
+    """Taints with the effect NoExecute that a change adds to a pool: they end running Pods."""
+    before, after = ({str(each) for each in side.get("nodeTaints") or ()} for side in (change.old, change.new))
+    taints = (split_taint(each) for each in sorted(after - before))
+    return [{"key": key, "value": value, "effect": effect} for key, value, effect in taints if effect == "NoExecute"]
+
+
+def tolerates_all(work: Work, taints: Sequence[Mapping[str, str]]) -> bool:
+    """True if the Pod tolerates every one of these taints, without a time limit."""
+    return all(
+        any(each.get("tolerationSeconds") is None and tolerates(each, taint) for each in work.tolerations)
+        for taint in taints
+    )
+
+
+def _with_gangs(effects: Sequence[Effect], now: datetime.datetime) -> list[Effect]:
+    """Effects in which all members of a gang share the worst fate of one: OSMO ends a group with any of its tasks."""
+    worst: dict[str, Effect] = {}
+    for each in effects:
+        if each.work.gang and each.fate in (Fate.RESTARTED, Fate.ENDED):
+            known = worst.get(each.work.gang)
+            if known is None or (each.fate, each.sure) > (known.fate, known.sure):
+                worst[each.work.gang] = each
+    return [_as_member(each, worst.get(each.work.gang), now) for each in effects]
+
+
+def _as_member(effect: Effect, worst: Effect | None, now: datetime.datetime) -> Effect:
+    if worst is None or (effect.fate, effect.sure) >= (worst.fate, worst.sure) or effect.work.waits:
+        return effect
+    reason = f"its gang ends with {worst.work.task or worst.work.name}: {'; '.join(worst.reasons)}"
+    return Effect(effect.work, worst.fate, worst.sure, (reason,), worst.minutes, effect.work.lost_hours(now))

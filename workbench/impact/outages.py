@@ -1,0 +1,85 @@
+"""GPUs that a change takes away for a time, and whether they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.impact.changes import Change
+from workbench.impact.pools import PoolFacts
+from workbench.impact.scopes import concerns_pool
+from workbench.impact.ways import Way, removed_nodes
+
+
+@dataclass(frozen=True)
+class Outage:
+    """GPUs of a pool that are missing.
+
+    Attributes:
+        minutes: Least and most minutes; of each node where the nodes follow one another.
+        one_by_one: True if nodes follow one another, so that the others keep their GPUs.
+        returns: `certain`, `likely`, `doubtful` or `never`.
+        why: Reason for `returns`.
+    """
+
+    pool: str
+    model: str
+    nodes: int
+    gpus: int
+    minutes: tuple[float, float]
+    one_by_one: bool
+    returns: str
+    why: str
+
+    @property
+    def total(self) -> tuple[float, float]:
+        """Least and most minutes from the first missing GPU to the last one's return."""
+        factor = self.nodes if self.one_by_one else 1
+        return self.minutes[0] * factor, self.minutes[1] * factor
+
+
+def outages(hits: Sequence[tuple[Change, Way]], pools: Mapping[str, PoolFacts]) -> tuple[Outage, ...]:
+    """Outages of pools that have nodes with GPUs, the longest of each pool."""
+    found: dict[str, Outage] = {}
+    for change, way in hits:
+        if not way.back:
+            continue
+        for pool in pools.values():
+            if not (pool.nodes and pool.gpus and concerns_pool(way.scope, change, pool)):
+                continue
+            outage = _outage(pool, way, removed_nodes(change) if way.fewer else pool.nodes)
+            known = found.get(pool.name)
+            if known is None or _rank(outage) > _rank(known):
+                found[pool.name] = outage
+    return tuple(found[name] for name in sorted(found))
+
+
+def _rank(outage: Outage) -> tuple[bool, bool, float]:
+    return outage.returns == "never", outage.returns == "doubtful", outage.total[1]
+
+
+def _outage(pool: PoolFacts, way: Way, nodes: int) -> Outage:
+    returns, why = _returns(pool, way)
+    return Outage(
+        pool.name,
+        pool.model,
+        nodes,
+        nodes * pool.gpus,
+        way.minutes,
+        way.order == "one-by-one",
+        returns,
+        why,
+    )
+
+
+def _returns(pool: PoolFacts, way: Way) -> tuple[str, str]:
+    if way.back == "never":
+        return "never", way.says
+    if way.back == "same-nodes":
+        extra = f"an upgrade with maxSurge needs quota and capacity for {pool.surge} more" if pool.surge else ""
+        return ("likely", extra) if extra else ("certain", "the machines are kept")
+    if pool.reservation:
+        return "certain", f"the capacity reservation {pool.reservation.rpartition('/')[2]} keeps the machines"
+    if pool.spot:
+        return "doubtful", "Azure may give released Spot machines to others"
+    return "doubtful", "Azure may give released machines to others; quota keeps none, a capacity reservation does"

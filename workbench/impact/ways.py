@@ -1,0 +1,90 @@
+"""Table of the ways in which a change reaches running work (ways.yaml), and the way of one change."""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.row import Row, Text
+from physical_ai.kubernetes.objects import name as name_of
+from workbench.impact.changes import Change, only_touches, touches
+
+FILE = Path(__file__).with_name("ways.yaml")
+Scope = Literal[
+    "pool", "cluster", "gpus", "driver", "grid", "namespace", "queue", "kai", "workflows", "network", "new", "none"
+]
+FateName = Literal["untouched", "waits", "cut", "restarted", "ended"]
+Back = Literal["new-nodes", "same-nodes", "never", ""]
+Operation = Literal["create", "update", "replace", "delete"]
+
+
+class Way(Row):
+    """One way in which a change reaches running work; ways.yaml explains the fields."""
+
+    way: Text
+    kind: tuple[Text, ...] = ()
+    types: str = ""
+    op: tuple[Operation, ...]
+    touches: tuple[Text, ...] = ()
+    only: tuple[Text, ...] = ()
+    name: tuple[Text, ...] = ()
+    fewer: bool = False
+    scope: Scope
+    fate: FateName
+    sure: bool = True
+    drain: bool = False
+    order: Literal["at-once", "one-by-one"] = "at-once"
+    minutes: tuple[float, float] = Field(default=(0, 0))
+    back: Back = ""
+    jobs: Literal["waits", ""] = ""
+    says: Text
+    read: bool
+    source: Text
+    date: datetime.date
+
+    @model_validator(mode="after")
+    def _has_a_type(self) -> Way:
+        if bool(self.kind) == bool(self.types):
+            raise ValueError("exactly one of kind and types is required")
+        if self.minutes[0] > self.minutes[1]:
+            raise ValueError("minutes are from the least to the most")
+        return self
+
+    def fits(self, change: Change) -> bool:
+        """True if the row is about this change."""
+        return (
+            (change.kind in self.kind if self.kind else change.type.startswith(self.types))
+            and change.op in self.op
+            and (not self.name or object_name(change) in self.name)
+            and (not self.touches or touches(change, self.touches))
+            and (not self.only or only_touches(change, self.only))
+            and (not self.fewer or removed_nodes(change) > 0)
+        )
+
+
+def way_of(change: Change) -> Way | None:
+    """First row that fits a change; None if the table has none, so that its impact is not known."""
+    return next((each for each in ways() if each.fits(change)), None)
+
+
+def object_name(change: Change) -> str:
+    """Name of the Kubernetes object or Helm release that a change is about; of other resources, that in the program."""
+    inputs = change.old or change.new
+    return str(name_of(inputs) or inputs.get("agentPoolName") or inputs.get("name") or change.name)
+
+
+def removed_nodes(change: Change) -> int:
+    """Number of nodes by which a pool of a fixed size shrinks; 0 for every other change."""
+    before, after = change.old.get("count"), change.new.get("count")
+    return max(before - after, 0) if isinstance(before, int) and isinstance(after, int) else 0
+
+
+@lru_cache(maxsize=1)
+def ways() -> tuple[Way, ...]:
+    """All rows, in the order in which they are tried."""
+    return tuple(row(Way, each, f"{FILE.name}: {each.get('way')}") for each in read_rows(FILE))
