@@ -34,7 +34,7 @@ class Fate(IntEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """What happens to one Pod.
+    """Consequence of the changes for one Pod.
 
     Attributes:
         sure: False if it may happen, depending on what `reasons` say.

@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class OwnerEffect:
-    """What happens to one workflow, Job or service: the worst of its Pods."""
+    """Consequence for one workflow, Job or service: the worst of its Pods."""
 
     owner: str
     fate: Fate
