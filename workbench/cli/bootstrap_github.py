@@ -1,9 +1,8 @@
 """GitHub requests in the script of `physai bootstrap`: shell lines, and jq filters for `gh`.
 
-The script first reads what exists, because a request resets properties that it leaves out, and refuses objects that
-exist: a PUT of an environment was seen to remove reviewers that it does not name
-(ministryofjustice/modernisation-platform#4516), and a POST of an existing branch policy answers 303 (REST reference),
-for which `gh` exits with 1.
+The script reads what exists before it writes, for two reasons. A PUT of an environment resets every property that it
+leaves out; it was seen to remove reviewers (ministryofjustice/modernisation-platform#4516). And a POST of a branch
+policy that exists already answers 303 (REST reference), for which `gh` exits with 1.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ no pull requests.
 """
 SUBJECT = 'if .use_default == true then (.sub_claim_prefix // "") else "custom" end'
 """jq filter for the prefix of OIDC subjects in GitHub's answer. The prefix has the ids of owner and repository if the
-repository was made, renamed or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). The field
-`use_immutable_subject` does not tell that: it was seen to be false all the same.
+repository was made, renamed or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). The answer's field
+`use_immutable_subject` is not reliable: it was seen to be false for such a repository.
 """
 _RULE = '.protection_rules[]? | select(.type == "{0}")'
 _REVIEWERS = f"[{_RULE.format('required_reviewers')} | .reviewers[]?]"

@@ -45,9 +45,9 @@ def deliveries(
 ) -> list[Delivery]:
     """The names of pipeline resources for each environment, each in its own subscription.
 
-    Raises InvalidValue for an invalid name, and if two environments would share a subscription. The identity of each
-    can write and assign roles in the whole subscription, so that of dev could make itself administrator of prod's
-    cluster, or act as its identity.
+    Raises InvalidValue for an invalid name, and if two environments would share a subscription. An environment's
+    identity can write and assign roles in its whole subscription. In a shared one, dev's identity could make itself
+    administrator of prod's cluster.
     """
     found: list[Delivery] = []
     for environment, subscription in subscriptions.items():

@@ -39,9 +39,9 @@ def foreign_of(requested: RequestedStack, own: str) -> list[ForeignScope]:
 
 
 def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignScope]:
-    """Scopes in other subscriptions that these resources refer to.
+    """Scopes outside of the stack's subscription `own` that these resources refer to.
 
-    The stack's own subscription also has the id that a run without an engine uses.
+    A run without the Pulumi engine uses a placeholder for the subscription's id, which also counts as `own`.
     """
     from workbench.mocks.azure_answers import SUBSCRIPTION
 

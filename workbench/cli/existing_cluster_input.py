@@ -27,8 +27,8 @@ def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:
 
 
 def _host_driver(settings: Settings, pool: Pool) -> str:
-    """Version of the driver on the hosts of a pool, empty if a host has none. If the settings require no version, it is
-    that of the GPU Operator's settings.
+    """Version of the driver on the hosts of a pool: the one that the settings require, else that of the GPU Operator's
+    settings. Empty if the hosts have no driver of their own.
     """
     if pool.driver.source.value != "host":
         return ""

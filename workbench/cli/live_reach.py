@@ -68,8 +68,8 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
-    """Objects at an API path; None if the login may not read them, so that the declared ones are used. Adds a note
-    then.
+    """Objects at an API path. If the login may not read them, adds a note and returns None; the declared objects are
+    then used instead.
     """
     try:
         return list(get(path, {})["items"])

@@ -40,7 +40,7 @@ class Signals:
     reported: Mapping[str, float] = field(default_factory=dict[str, float])
     """Time of each node's last report about its GPUs, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
-    """Xids of the period `WINDOW`, by node. Alerts have the present Xids as labels."""
+    """Xids that occurred within the period `WINDOW`, by node. For a firing alert, the Xid is in the alert's labels."""
     unread: tuple[str, ...] = ()
     """Texts about alerts and Xids that were not read, with the option that reads them."""
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Least number of real seconds that alerts in the simulator may take to end. Most of the time passes faster there."""
+"""Shortest time in real seconds that alerts in the simulator get to end. Other times are shorter in the simulator,
+because its clock is faster.
+"""
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def _progress(node: str, check: str, doing: str) -> None:
 
 
 def _model_speed() -> float:
-    """Real length of a simulated minute, divided by a minute."""
+    """Real duration of a simulated minute, as a share of a minute."""
     from simulator.clock import seconds_per_model_minute
 
     return seconds_per_model_minute() / 60

@@ -19,8 +19,8 @@ from simulator import resident
 from workbench.cli.exit_codes import FAILED
 
 COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
-"""Commands that run in a copy: those that are used most while a simulation runs. A resident process exists
-only then.
+"""Commands that run in a copy of the resident process. They are the most frequent ones while a simulation runs, and
+only then is there a resident process.
 """
 COPY = "workbench.cli.command_copy"
 """Module whose function `serve` runs in the copy."""

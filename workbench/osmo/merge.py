@@ -38,9 +38,9 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
-    """Merges `layer` into `base` in place, and returns the result, which shares values with `layer`.
+    """Merges `layer` into `base` in place, and returns `base`, which then shares values with `layer`.
 
-    If the layer is empty, a base that is not a map is kept, as in OSMO.
+    If the layer is empty, `base` may be something other than a map, as in OSMO.
     """
     for key, value in layer.items():
         if not isinstance(base, dict):
@@ -69,9 +69,7 @@ def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
 
 
 def _is_named(item: Any, key: str) -> bool:
-    """True if an item of a list is merged by its name. Raises Refusal for items in which OSMO looks for `name`, and
-    crashes.
-    """
+    """True if an item of a list is merged by its name. Raises Refusal for an item whose `name` makes OSMO crash."""
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):

@@ -1,4 +1,4 @@
-"""Errors with which OSMO refuses a workflow, by an error of its own or by a crash."""
+"""Errors with which OSMO refuses a workflow: those that OSMO raises itself, and crashes."""
 
 from __future__ import annotations
 

@@ -118,8 +118,9 @@ def _text(text: str, tokens: Mapping[str, Any]) -> str | list[str]:
 def group_objects(
     templates: Sequence[Mapping[str, Any]], tokens: Mapping[str, Any], labels: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Objects from a group's templates, with tokens rendered and without a namespace. OSMO's labels override the
-    templates'.
+    """Objects from a group's templates, with tokens rendered and without a namespace.
+
+    OSMO's labels override labels in the templates.
     """
     objects: list[dict[str, Any]] = []
     for template in templates:

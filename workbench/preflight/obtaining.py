@@ -28,7 +28,7 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """True if the pool can be had: with its present settings, with the change, or in another stack."""
+        """True if there is a way to get the pool: with its present settings, with the change, or in another stack."""
         return self.outcome in ("as it is", "change", "elsewhere")
 
     def may_cost_more(self, choice: Choice) -> bool:

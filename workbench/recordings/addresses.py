@@ -1,8 +1,8 @@
 """Consistent replacement of the IPv4 addresses in a recording, so that addresses of one network stay in one network.
 Pure functions.
 
-Of a private address, the last eight bits are kept, and those of the other bits in which two addresses of the recording
-differ; all other bits become zero. Different addresses stay different, an address stays in its networks, and replacing
+In a private address, the last eight bits are kept. An earlier bit is kept only if two addresses of the recording differ
+in it, and else becomes zero. Different addresses stay different, an address stays in its networks, and replacing
 addresses a second time changes nothing.
 """
 

@@ -1,6 +1,4 @@
-"""Reading of a cluster for a recording. Lists that a limit or missing rights keep it from reading are noted in the
-recording.
-"""
+"""Reading of a cluster for a recording, which also notes the lists that limits or missing rights keep out of it."""
 
 from __future__ import annotations
 
@@ -147,8 +145,8 @@ def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:
 
 
 def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator[Entry]:
-    """Entries with the last log lines of containers that failed or are not ready. For a container that waits for a
-    restart, also those of its previous run.
+    """Entries with the last log lines of containers that failed or are not ready. A container that waits for a restart
+    has two entries: one for its previous run, and one for its last.
     """
     wanted = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
     if len(wanted) > MOST_LOGS:
@@ -176,7 +174,7 @@ def _created(pod: Mapping[str, Any]) -> str:
 
 
 def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Names of the containers whose logs are recorded, each with True if the log of the previous run is meant."""
+    """Names of the containers whose logs are recorded, each with True for the log of the previous run."""
     if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
         return
     for status in (*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])):

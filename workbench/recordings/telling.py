@@ -31,8 +31,8 @@ _NUMBER = re.compile(r"\s{0,8}[0-9]{1,7}(?![\w.-])")
 _REFERENCES = re.compile(
     r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name)$"
 )
-"""Endings of the names of API fields that refer to a Secret and do not contain one. They count in objects only, not in
-free text.
+"""Endings of the names of API fields that refer to a Secret and do not contain one. They are used for fields of
+objects, not for free text.
 """
 _KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",
                    "count/secrets", "imagePullSecrets", "tokenRequests", "sessionAffinity"})  # fmt: skip

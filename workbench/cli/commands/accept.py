@@ -53,9 +53,10 @@ def accept(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Check GPU nodes before workloads run there: Jobs on each node, results in the cluster; 3 if a node did not pass.
+    """Check GPU nodes before workloads run there: runs Jobs on each node, and keeps the results in the cluster; exit
+    with 3 if a node did not pass.
 
-    A node that passes loses the taint of health.admit: accepted, and its figures become its baseline.
+    A node that passes is accepted and loses the taint of health.admit. Its figures become its baseline.
     """
     from workbench.cli.cluster_gates import changing_access
     from workbench.cli.deployed_settings import deployed_settings

@@ -45,7 +45,7 @@ def refresh(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Read every resource of the simulated stack, and record in the state what differs from it.
 
-    Nothing is changed in Azure or in the cluster. The next `up` corrects what the program declares otherwise.
+    Nothing is changed in Azure or in the cluster. The next `up` changes resources back to what the program declares.
     """
     from simulator.errors import ChangesFound
     from workbench.cli.preview import change_list

@@ -88,8 +88,9 @@ def record(  # noqa: PLR0917 - each is an option
 
 
 def _try(writes: Callable[[], Written], output: Path) -> Written:
-    """Result of `writes`. Raises typer.BadParameter if it cannot write the file; an OSError for a full disk, or missing
-    rights, is passed on, because the options are right.
+    """Result of `writes`. Raises typer.BadParameter if the file cannot be written because of a wrong --output.
+
+    A full disk or a missing right is not the option's fault: the OSError is raised again with the file's name.
     """
     try:
         return writes()

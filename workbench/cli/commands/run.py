@@ -35,9 +35,9 @@ def run(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Run OSMO workflows on a simulated stack, one after the other, and follow each to its end.
 
-    A stand-in replaces OSMO, and the user named by --as logs in to it; scheduling, admission and quotas are the
-    cluster's own. Programs do not run: a task succeeds unless the GPU of its node, or the driver libraries in its
-    container, would have failed it.
+    A substitute for OSMO accepts the workflows; the user named by --as logs in to it. Scheduling, admission and quotas
+    are the cluster's own. Programs are not executed: a task succeeds unless the GPU of its node, or the driver
+    libraries in its container, would have made it fail.
     """
     from workbench.cli.output import workflows
     from workbench.cli.run_options import principal_named

@@ -182,8 +182,8 @@ def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = F
 def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = False) -> None:
     """Print shell variables for kubectl and pulumi on the simulated stack: eval "$(physai env)".
 
-    `pulumi` can read it (stack, stack output, stack export, stack history), refresh it and destroy it. Only `physai`
-    can run the program: up and preview.
+    With them, `pulumi` can read the stack (stack, stack output, stack export, stack history), refresh it and destroy
+    it. Only `physai` can run the program: up and preview.
     """
     from workbench.cli.simulated_stack import simulation_of
 

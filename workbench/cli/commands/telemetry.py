@@ -28,7 +28,7 @@ InStack = Annotated[str, typer.Option("--stack", help="The simulated stack.")]
 
 
 def alerts(stack: Stack = DEFAULT_STACK, from_: From = None, json: Json = False) -> None:
-    """List the alerts of the simulated stack: severity, what to do, runbook, and the model time after a fault.
+    """List the alerts of the simulated stack: severity, what to do, runbook, and the simulated time since the fault.
 
     `physai up --telemetry` starts the Prometheus and the Alertmanager that this reads.
     """
@@ -123,10 +123,10 @@ def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEF
 
 @fault_app.command()
 def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
-    """Heal faults: the node then works as after a repair, with its device plugin started again.
+    """Heal faults: the node then works as after a repair, and its device plugin is started again.
 
-    A GPU that no job's end mends counts as reset or replaced, and the Pod of the node's DCGM exporter starts again, as
-    after a restart of the machine: DCGM forgets no Xid before.
+    A GPU with a fault that outlives the job counts as reset or replaced. The Pod of the node's DCGM exporter also
+    starts again, as after a restart of the machine, and DCGM then reports no earlier Xid.
     """
     from workbench.cli.output.alerts import healed_text
     from workbench.cli.simulated_telemetry import healed_document, injector

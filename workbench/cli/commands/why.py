@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from workbench.cli.prometheus_signs import Signals
 
 OF_PLATFORM = ("node", "pool", "workflow", "release")
-"""Kinds of subjects that need all of the platform's parts: if a part could not be read, it is not known that they work.
-A Pod that runs, or a Job that is complete, works all the same.
+"""Kinds of subjects that depend on all parts of the platform: if a part could not be read, they may not work although
+no cause was found. A running Pod or a completed Job certainly works.
 """
 Subject = Annotated[
     str,
@@ -70,7 +70,8 @@ def why(  # noqa: PLR0917 - each is an option
     """Explain why a Pod, Job, workflow, node or pool does not work: the first cause, its evidence and the fix; exit
     with 3 if an action is needed.
 
-    From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Changes nothing.
+    The search covers every layer: OSMO's groups, queues and pools, the autoscaler, the node, and the container. Changes
+    nothing.
     """
     from physical_ai.readiness.platform.read import RECORDS
     from physical_ai.readiness.workloads import UnknownSubject, explain
@@ -122,8 +123,8 @@ def doctor(  # noqa: PLR0917 - each is an option
 ) -> None:
     """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
 
-    Causes that need an action come first, then those that affect most. Exits with 1 where nothing that was read needs
-    one, and a part of the cluster could not be read. Changes nothing.
+    Causes that need an action come first, and among them those that affect the most objects. The exit status is 1 if no
+    action is known to be needed, but a part of the cluster could not be read. Changes nothing.
     """
     from physical_ai.readiness.workloads import doctor as findings_of
     from workbench.cli.output.why import print_findings

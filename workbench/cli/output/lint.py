@@ -1,4 +1,4 @@
-"""Output of `lint`: findings, the objects that OSMO would create, and the nodes that fit the Pods."""
+"""Output of `lint`: findings, the objects that OSMO would create, and the nodes on which the Pods could run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
-    """Prints the findings if `listed`, and their number, on stderr; stdout is for rendered objects and annotations."""
+    """Prints a summary on stderr, after all findings if `listed`. Stdout is for rendered objects and annotations."""
     from workbench.osmo.lint.report import summary, text
 
     for one in checked if listed else ():

@@ -19,9 +19,9 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
     """Connections that the change opens or closes, as data. Those that are in a wrong state afterwards come first.
 
-    Connections with an end that exists only before or only after the change are left out. Flows between isolated
-    namespaces are compared even if the change begins or ends the isolation of a namespace, but only isolated ones can
-    be wrong.
+    Connections with an end that exists only before or only after the change are left out. Flows that `declared.yaml`
+    requires only for isolated namespaces are compared in every case, but are wrong only if the namespace is isolated
+    after the change.
     """
     old, new = _connections(before(declared, run)), _connections(declared)
     broken = {_key(each) for each in judge(declared) if not each.holds}

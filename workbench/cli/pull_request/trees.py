@@ -142,7 +142,7 @@ class Side:
     """
 
     def copy_tools(self) -> None:
-        """Copies those of the user's tools and charts that the home folder lacks."""
+        """Copies tools and charts from the user's home folder to this one, except those that it already has."""
         for name in () if self.shares_tools else SHARED:
             for tool in sorted(_users_home().glob(f"{name}/*/")):
                 copy = self.home / name / tool.name
@@ -253,11 +253,11 @@ def kill_processes(folder: Path) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> set[int]:
-    """Makes this process the parent of all orphaned processes below it, or ends that if not `adopt`. Returns the ids of
-    all present processes below this one.
+    """Makes this process the parent of all orphaned processes below it; with `adopt` False, it is their parent no
+    longer. Returns the ids of all present processes below this one.
 
-    So no process that the code of base or head starts can get away. This works on Linux only: elsewhere a process that
-    changes its folder and its session is not found again.
+    A process that the code of base or head starts can thus always be found and ended. This works on Linux only:
+    elsewhere, a process is lost if it changes its folder and its session.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)

@@ -36,9 +36,7 @@ class Request:
 
 
 def lint_script(request: Request, context: Context, least: Severity) -> bool:
-    """Converts a script, writes the workflow, and checks it. Returns True if no finding is as severe as `least`, or
-    more.
-    """
+    """Converts a script, writes the workflow, and checks it. True if every finding is less severe than `least`."""
     from workbench.cli.output.lint import print_findings
     from workbench.osmo.lint.report import document
     from workbench.osmo.sbatch import platforms_of

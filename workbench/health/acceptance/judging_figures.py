@@ -16,7 +16,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 PART_OF_BASELINE = 0.9
-"""Least share of a figure of its first run that a node must reach."""
+"""A node fails if a figure is below this share of the same figure in the node's first run."""
 _TO_DEVICE, _TO_HOST = "host_to_device_memcpy_ce", "device_to_host_memcpy_ce"
 _WORDS = {
     _TO_DEVICE: "host to GPU",

@@ -1,4 +1,5 @@
-"""Evidence that still stands against a node after it has passed acceptance. It gives the same causes as other commands.
+"""Evidence that still counts against a node after it has passed acceptance, as causes in the same words as in other
+commands.
 
 Pure functions.
 """

@@ -19,8 +19,8 @@ from workbench.health.replacement.cluster import MAPS, Changed, RepairCluster, c
 from workbench.health.replacement.record import NAMESPACE, Record
 
 BEGINNING = timedelta(minutes=5)
-"""Longest time from the reservation of a pool to the repair's record, which is written by the next request. Clocks of
-laptops differ by less.
+"""Longest time from the reservation of a pool to the next request, which writes the repair's record. The clocks of two
+operators' computers are assumed to differ by less.
 """
 ATTEMPTS = 5
 DATA_KEY = "reservation.json"

@@ -1,5 +1,5 @@
-"""Checks of OSMO's configuration in values of its chart: errors that OSMO reports when it loads it, and errors that it
-does not notice.
+"""Checks of OSMO's configuration in values of its chart: errors that OSMO reports when it loads the configuration, and
+errors that OSMO does not notice.
 """
 
 from __future__ import annotations

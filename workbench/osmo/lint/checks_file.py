@@ -64,8 +64,9 @@ def _names(view: View) -> None:
 
 
 def _inputs(view: View) -> None:
-    """Reports inputs from tasks that do not run before, in the order in which OSMO reads groups: first those of the
-    file, then one for each task outside groups.
+    """Reports inputs from tasks that do not run before the task that needs them.
+
+    OSMO reads the groups of the file first, and then the tasks outside of groups, each as a group of its own.
     """
     grouped = [task for task in view.tasks if task.group]
     alone = [task for task in view.tasks if not task.group]

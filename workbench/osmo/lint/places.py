@@ -18,7 +18,9 @@ _WORDS = {
     "queue_timeout": ("timeout", "queue_timeout"),
     "tasks": ("tasks",),
 }
-"""Field, below the task or the workflow, that a message is about, by a word in the message."""
+"""Path of the field that a message is about, below the task or workflow. Each key is a word that the
+message contains.
+"""
 
 
 def refused_at(message: str, view: View) -> Path:

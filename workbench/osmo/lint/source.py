@@ -85,7 +85,7 @@ class Source:
         )
 
     def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:
-        """Line and column in the file, from 1, of a path or of a line and column."""
+        """Line and column in the file, from 1. `place` is a path in the document, or already a line and a column."""
         if len(place) == 2 and isinstance(place[0], int):
             return int(place[0]), int(place[1])
         node = self._find(tuple(place))
@@ -122,8 +122,8 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """YAML node of the key or item at a path; if the path does not exist, that of the longest part of
-        it that does.
+        """YAML node of the key or item at a path. If the path does not exist, the node of the longest part
+        that does.
         """
         here, found = self._root, self._root
         for step in path:
@@ -142,8 +142,8 @@ class Source:
         return here is not None
 
     def field_of(self, base: Path, text: str) -> Path | None:
-        """Path of the field below `base` that has a text as its name or value; else of one whose value contains the
-        text.
+        """Path of a field below `base` whose name or value is the text; else of a field whose value
+        contains the text.
         """
         here: yaml.Node | None = self._root
         for step in base:
@@ -169,7 +169,7 @@ class Source:
 
 
 def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
-    """Paths of all fields below a node: each with its key, and each field with a plain value a second time with its
+    """Path and text of all fields below a node: each field with its key, and one with a plain value also with its
     value.
     """
     todo: list[tuple[Path, yaml.Node]] = [(base, root)] if root is not None else []

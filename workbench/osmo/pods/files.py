@@ -1,4 +1,4 @@
-"""Files that OSMO adds to containers. Each is a Secret of its own, named by the file's content, and a mount."""
+"""Files that OSMO adds to containers. Each file is mounted from its own Secret, whose name comes from the content."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A map in the order of a jsonb value in PostgreSQL, where OSMO stores it: by length of the keys, then by their
     bytes.
 
-    A Pod's environment variables so have another order than in the file, which matters for `$(OTHER)`.
+    This changes the order of a Pod's environment variables, which matters for references such as `$(OTHER)`.
     """
     return dict(sorted(pairs, key=lambda pair: (len(pair[0].encode()), pair[0].encode())))
 

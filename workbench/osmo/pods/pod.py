@@ -163,7 +163,8 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
     """Folders of the node that the task mounts, with their positions, without those that the platform's template
     mounts.
 
-    Raises Refusal for a folder that the platform does not allow. The template's own mounts allow nothing.
+    Raises Refusal for a folder that is not in the platform's `allowed_mounts`. A mount of the template is no
+    permission.
     """
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:

@@ -30,7 +30,7 @@ NAME = "kubernetes.io/metadata.name"
 class Engine(StrEnum):
     CILIUM = "cilium"
     ADDRESSES = "addresses"
-    """Azure's network policy manager, or Calico: an `ipBlock` matches addresses of Pods and nodes, too."""
+    """Azure's network policy manager and Calico, with which an `ipBlock` matches addresses of Pods and nodes, too."""
     NONE = "none"
     """Value for a cluster in which nothing enforces policies."""
     UNKNOWN = "unknown"

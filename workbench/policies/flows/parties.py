@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 
 @dataclass(frozen=True)
 class Pod:
-    """A Pod as an end of connections. A Pod on its node's network is included if `on_host` is True."""
+    """A Pod as an end of connections, described by the labels that selectors match."""
 
     namespace: str
     labels: Mapping[str, str] = field(default_factory=dict[str, str])

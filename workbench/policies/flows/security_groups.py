@@ -31,7 +31,7 @@ PLATFORM: Mapping[str, tuple[str, ...]] = {
     "169.254.169.254": ("AzurePlatformIMDS",),
     "168.63.129.16": ("AzurePlatformDNS", "AzurePlatformLKM"),
 }
-"""Addresses of Azure's platform, each with the service tags by which alone a rule can match it."""
+"""Addresses of Azure's platform, each with its service tags. Only rules that name one of the tags match it."""
 _NOT_PUBLIC = frozenset({VIRTUAL_NETWORK, "AzureLoadBalancer", *(tag for tags in PLATFORM.values() for tag in tags)})
 INBOUND, OUTBOUND = "Inbound", "Outbound"
 

@@ -27,7 +27,7 @@ class Nccl:
     rows: int
     """Number of message sizes in the table."""
     wrong: int
-    """Values out of bounds and wrong elements together, in and out of place."""
+    """Number of values out of bounds and of wrong elements, for in-place and out-of-place operations together."""
     bus_gb_s: float
     """Average bus bandwidth in GB/s."""
 
@@ -55,7 +55,7 @@ def read_nccl(text: str) -> Nccl:
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """Size and cells of each row: time, bandwidths and wrong elements, out of place and in place."""
+    """Size and cells of each row. The cells: time, bandwidths and wrong elements, first out of place, then in place."""
     found: list[tuple[int, list[str]]] = []
     for line in text.splitlines():
         row = _ROW.fullmatch(line.strip())
