@@ -17,11 +17,11 @@ class PartError(CatalogError):
 
 @contextmanager
 def readable_errors() -> Generator[None]:
-    """A section that imports a module of a part.
+    """Context for importing a module of a part.
 
     Raises:
-        PartError: The import failed in a file of the part; with the file, the line and Python's own words. Faults that
-            name their file already are left as they are.
+        PartError: The import failed in a file of the part. The text has the file, the line and Python's own words. A
+            CatalogError, whose text names a file already, is left as it is.
     """
     try:
         yield
@@ -36,7 +36,9 @@ def readable_errors() -> Generator[None]:
 
 
 def _place(error: Exception) -> str | None:
-    """File and line of the last step in a part's folder; None where the error is of another place."""
+    """Last step, in a part's folder, of the error's traceback, as file and line; None where no step is in such a
+    folder.
+    """
     steps = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:
         steps.append((error.filename, error.lineno))

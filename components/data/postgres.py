@@ -120,9 +120,9 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _in_time(self, hook: pulumi.ResourceHookArgs) -> None:
-        """Checks that the backups still cover the time to restore, before the server is created, in previews too.
+        """Checks, before the server is created and in previews too, that the backups still cover the time to restore.
 
-        Later deployments skip the check, when the time may be long ago.
+        Later deployments skip the check, since that time may be long ago by then.
         """
         restore = self._args.settings.restore
         problem = restore and restore_problem(restore.at, self._args.place.plan.backup_days, datetime.now(UTC))

@@ -139,7 +139,7 @@ class AzureMetrics(pulumi.ComponentResource):
         )
 
     def _receivers(self, name: str, args: AzureMetricsArgs) -> dict[AlertSeverity, list[pulumi.Input[str]]]:
-        """Ids of action groups, by the alert severities for which the group is notified. Each receiver has one
+        """Ids of the action groups that are notified of an alert, by the alert's severity. Each receiver has one
         group.
         """
         found: dict[AlertSeverity, list[pulumi.Input[str]]] = {}

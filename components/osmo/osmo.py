@@ -139,8 +139,8 @@ class Osmo(pulumi.ComponentResource):
         )
 
     def _install(self, name: str, args: OsmoArgs, backend: OsmoBackend, objects: Sequence[pulumi.Resource]) -> None:
-        """Declares the scheduler's release and then, where they have a control plane and a login, the agents'
-        release.
+        """Declares the scheduler's release, and then the release of the agents if they have a control plane and a
+        login.
         """
         scheduler, agents = backend.scheduler, backend.agents
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])

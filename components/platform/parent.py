@@ -16,9 +16,9 @@ class Parent:
     protected: pulumi.ResourceOptions
     """Options of components that a protected stack keeps.
 
-    Components pass `protect` on to their children. Every such component has the option, although one would stop a
-    destroy: the engine continues with the other resources after a refusal, and would drop those that are deleted with
-    the cluster from the state without deleting them.
+    Components pass `protect` on to their children. One protected component would be enough to stop a destroy, but every
+    component that is kept has the option: after a refusal the engine continues with the other resources, and would drop
+    those that are deleted with the cluster from the state without deleting them.
     """
     unprotected: pulumi.ResourceOptions
-    """Options of components that a protected stack may delete too, such as gates, and roles, which are withdrawn."""
+    """Options of components that a protected stack may delete too, such as gates and role assignments."""

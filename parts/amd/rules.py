@@ -1,4 +1,4 @@
-"""Rules about pools of AMD's GPUs: who installs their driver, and what of NVIDIA's they can't have."""
+"""Rules about pools of AMD's GPUs: who installs their driver, and which settings for NVIDIA's GPUs they cannot have."""
 
 from __future__ import annotations
 

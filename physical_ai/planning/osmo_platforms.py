@@ -234,8 +234,10 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
 
 
 def pools(settings: Settings) -> dict[str, Any]:
-    """OSMO's pools by name: one with all platforms or, with separate queues, one with the CPU platform alone and one
-    for each GPU platform, which has the CPU platform too.
+    """OSMO's pools by name.
+
+    With shared queues there is one pool with all platforms. With separate queues there is one pool with only the CPU
+    platform, and one for each GPU platform, with that and the CPU platform.
     """
     every = platforms(settings)
     cpu, gpus = every[0], every[1:]

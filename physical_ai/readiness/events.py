@@ -25,7 +25,7 @@ object, not by time.
 
 
 def read_events(get: Get, path: str, unread: list[str], most: int = MOST, about: str = "") -> list[Json]:
-    """Events in a list. Names of events that could not be read are added to `unread`.
+    """Events in a list. If some could not be read, a text about them is added to `unread`.
 
     Args:
         about: A field selector, to read only events about certain objects.

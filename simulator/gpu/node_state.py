@@ -177,7 +177,7 @@ class NodeState:
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """Resources that the device plugin has registered."""
     renames: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names under which the device plugin offers shares."""
+    """Names under which the device plugin offers shared resources, by the resource's own name."""
     claimable: int = 0
     """GPUs that the DRA driver's plugin has published for claims."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])

@@ -83,7 +83,7 @@ def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
 
 
 def is_idle(daemonset: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
-    """True if a DaemonSet has no Pods and its selector matches no node, by a status that its controller has updated.
+    """True if a DaemonSet has no Pods and its selector matches no node; False while its status is out of date.
 
     A DaemonSet that only a taint keeps off its nodes is not idle (NVIDIA/gpu-operator#1368).
     """

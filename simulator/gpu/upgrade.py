@@ -84,7 +84,7 @@ class Pool:
     """Nodes whose upgrades are counted together: those of one NVIDIADriver, or of the ClusterPolicy."""
 
     nodes: Mapping[str, Any]
-    """Node objects; only those with the upgrade annotation and a driver pod count."""
+    """Node objects. Nodes without the upgrade annotation, or without a driver Pod, are ignored."""
     policy: Mapping[str, Any]
     """`upgradePolicy` of the ClusterPolicy or the NVIDIADriver."""
     pods: Mapping[str, DriverPod]

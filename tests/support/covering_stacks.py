@@ -86,7 +86,9 @@ def of_parts() -> dict[str, tuple[str, Mapping[str, Any]]]:
 
 @cache
 def covering() -> tuple[Settings, ...]:
-    """Settings of all these stacks, with those of the committed stacks."""
+    """Settings of all covering stacks: the committed ones, those with overlays, the examples of the parts, and a stack
+    with AMD's GPUs.
+    """
     made = [load(stack).settings for stack in STACKS]
     for stack, given in (*OVERLAYS, *of_parts().values()):
         overlay = Overlay.assign(given) if isinstance(given, tuple) else Overlay("the test", given)

@@ -162,7 +162,7 @@ class GpuModel:
         return labels(self.state.nodes[name])
 
     def kept_off(self, name: str) -> dict[str, str]:
-        """Reason for which each DaemonSet without a Pod on the node has none, by DaemonSet."""
+        """Reason why a DaemonSet has no Pod on the node, by DaemonSet. DaemonSets with a Pod are left out."""
         item = self.state.nodes[name]
         return {key: why for key, each in self.state.daemonsets.items() if (why := placement.kept_off(each, item))}
 

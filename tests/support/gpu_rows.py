@@ -108,7 +108,7 @@ def _upgrade_row(what: Any) -> str | None:
 
 
 def check_upgrades(where: str, sequences: Mapping[str, list[str]]) -> list[str]:
-    """Errors in the order of each node's steps, compared with SEQUENCE. A node may begin again after its end."""
+    """Errors in the order of each node's steps, compared with SEQUENCE. After the last step, a node may begin again."""
     wrong: list[str] = []
     for node, steps in sequences.items():
         for before, after in pairwise(steps):

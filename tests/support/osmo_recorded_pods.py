@@ -40,7 +40,7 @@ def run_pod(vector: Vector) -> tuple[Any, Refusal | None]:
 
 
 class _Any(dict[str, str]):
-    """Identities for a recording that contains none."""
+    """Map with the same identity, all zeros, for every name; it is for recordings without identities."""
 
     def __missing__(self, key: str) -> str:
         return "0" * 32

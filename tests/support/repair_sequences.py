@@ -79,7 +79,7 @@ class Judged(Fake):
         return [read(each) for each in self.maps.values() if "labels" in each["metadata"]]
 
     def untouched(self) -> set[str]:
-        """Nodes whose repair is canceled before it did anything to their machines."""
+        """Nodes whose repair was canceled before it did anything to their machines."""
         return {each.node for each in self.records() if each.removed is None}
 
     def _azure(self, method: str, path: str, body: Any) -> Any:

@@ -47,7 +47,9 @@ class Scene:
     values: Mapping[str, tuple[int, float | None]] = field(default_factory=dict[str, tuple[int, float | None]])
     """Minute and value by expression; the value is None if the expression has no result."""
     ever: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict[int, Sequence[tuple[str, str]]])
-    """All alerts that have fired until a minute, each once, by minute. The second text is the node, or empty."""
+    """All alerts that have fired until a minute, each once, by minute. An alert is given as its name and its node; the
+    node may be empty.
+    """
 
     @property
     def test(self) -> dict[str, Any]:

@@ -179,6 +179,6 @@ def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
 
 
 def workflow_shortfall(workflow: Mapping[str, Any]) -> str:
-    """Problem of an OSMO workflow without Pods; empty where nobody waits for it."""
+    """Status of an OSMO workflow without Pods, as a problem; empty where the workflow completed or was canceled."""
     status = str(workflow.get("status", ""))
     return "" if status in DONE else f"status: {status or 'none'}"

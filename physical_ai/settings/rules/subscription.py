@@ -10,8 +10,8 @@ _IDENTITY: Path = ("osmo", "tokenFrom", "identity")
 
 
 def elsewhere(loaded: Loaded, subscription: str) -> list[Fault]:
-    """Faults of identities that this stack would federate with its cluster, but that are in another subscription, in
-    which it changes nothing.
+    """Fault of an identity that the stack would have to federate with its cluster, but that is in another subscription.
+    The stack only changes resources in its own subscription.
     """
     osmo = loaded.settings.osmo
     if osmo.token_from is None or not osmo.fetches_token:
