@@ -15,6 +15,8 @@ from physical_ai import safe_yaml
 from physical_ai.repository import ROOT
 from simulator import existing_cluster, program_environment, program_process
 from simulator.azure import AzureNative, Caller, Cloud
+from simulator.azure.questions import Questions
+from simulator.azure.web import ArmWeb, Login
 from simulator.charts import chart_models, chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine
@@ -37,6 +39,8 @@ from simulator.wire.host import ProviderHost
 
 T = TypeVar("T")
 
+ARM_VARIABLE = "PHYSICAL_AI_ARM"
+"""Environment variable that tells the program where the simulated Azure Resource Manager answers its questions."""
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
     "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role
@@ -155,9 +159,11 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
     needs.kubernetes.link(folder / "home")
     served = (AzureNative.serving(cloud, who), RandomValues, *(() if official else (kubernetes_provider(options),)))
     forced = {PRINCIPAL_VARIABLE: needs.principal.object_id, **needs.kubernetes.environment(folder)}
+    arm = ArmWeb(Questions(cloud), {who.object_id: Login(who.object_id)})
     try:
         with (
-            program_environment.environment(SIMULATED, path, forced),
+            arm.served() as address,
+            program_environment.environment(SIMULATED, path, {**forced, ARM_VARIABLE: address}),
             ProviderHost(*served) as providers,
         ):
             clusters.wait()

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "servers": set(),
     "kubernetes": set(),
     "telemetry": {"catalog"},
-    "subscription": {"catalog", "settings"},
+    "subscription": {"catalog", "servers", "settings"},
     "settings": {"catalog", "parts", "planning", "telemetry", "untrusted"},
     "planning": {"kubernetes", "catalog", "parts", "settings", "telemetry"},
     "readiness": {"planning", "catalog", "kubernetes", "parts", "servers", "settings", "untrusted"},
@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recordings": {"catalog", "kubernetes", "readiness", "servers", "subscription"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
-    "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
+    "components": {"planning", "catalog", "parts", "readiness", "settings", "subscription", "telemetry"},
     "part components": {"catalog", "components", "parts", "settings", "telemetry"},
     "platform": {"planning", "catalog", "components", "part components", "parts", "readiness", "settings"},
     "simulator": {"catalog", "kubernetes", "untrusted"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import pulumi
 
+from components.azure.first_questions import ask_azure
 from components.gates.release_gate import ReleaseGate, ReleaseGateArgs
 from components.kubernetes.charts import InstalledRelease, Installs
 from components.outputs import Deployed, stack_outputs
@@ -31,8 +32,9 @@ class Platform(pulumi.ComponentResource):
     outputs: dict[str, Any]
 
     def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("physical-ai:index:Platform", name, {}, opts)
         settings, subscription = loaded.settings, subscription_of(loaded)
+        ask_azure(loaded, subscription)
+        super().__init__("physical-ai:index:Platform", name, {}, opts)
         parent = Parent(
             name,
             protected=pulumi.ResourceOptions(parent=self, protect=settings.protect),

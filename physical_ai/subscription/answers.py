@@ -11,6 +11,10 @@ class Unanswered(Exception):
     """Error if Azure gave no usable answer; the text has the request and the reason."""
 
 
+class NotThere(Unanswered):
+    """Error for something that does not exist, or that this caller does not see."""
+
+
 @dataclass(frozen=True)
 class Subscription:
     id: str

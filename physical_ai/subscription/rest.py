@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
+from physical_ai.settings.facts.naming import Names
 from physical_ai.subscription.answers import (
+    NotThere,
     Permission,
     PostgresOffer,
     SizeOffer,
@@ -14,6 +16,17 @@ from physical_ai.subscription.answers import (
     Unanswered,
     Usage,
     Version,
+)
+from physical_ai.subscription.documents import (
+    document_of,
+    map_of,
+    number_of,
+    postgres_offer,
+    rows_in,
+    rows_of,
+    size_offer,
+    text_of,
+    texts_in,
 )
 
 ARM = "https://management.azure.com"
@@ -31,6 +44,7 @@ _VERSIONS = {
     "features": "2021-07-01",
     "permissions": "2022-04-01",
     "kubernetesVersions": "2025-05-01",
+    "Microsoft.ContainerService/managedClusters": "2025-05-01",
     "Microsoft.Network": "2024-05-01",
     "Microsoft.PolicyInsights": "2023-03-01",
     "Microsoft.ManagedIdentity/userAssignedIdentities": "2023-01-31",
@@ -39,6 +53,7 @@ _VERSIONS = {
     "Microsoft.DBforPostgreSQL/flexibleServers": "2024-08-01",
 }
 """API versions by resource type."""
+_CLUSTERS = "Microsoft.ContainerService/managedClusters"
 MOST_PAGES = 200
 
 
@@ -52,41 +67,45 @@ class AzureRest:
 
     def subscription(self) -> Subscription:
         if self._subscription is None:
-            found = _document(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
-            self._subscription = Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
+            found = document_of(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+            self._subscription = Subscription(self._id, text_of(found, "displayName"), text_of(found, "state"))
         return self._subscription
 
     def usages(self, region: str) -> Mapping[str, Usage]:
         rows = self._list(f"{_COMPUTE}/locations/{region}/usages", "usages")
-        found = ((_text(_map(row.get("name")), "value"), row) for row in rows)
-        return {name: Usage(_number(row.get("currentValue")), _number(row.get("limit"))) for name, row in found}
+        found = ((text_of(map_of(row.get("name")), "value"), row) for row in rows)
+        return {name: Usage(number_of(row.get("currentValue")), number_of(row.get("limit"))) for name, row in found}
 
     def sizes(self, region: str) -> Mapping[str, SizeOffer]:
         rows = self._list(f"{_COMPUTE}/skus", "skus", {"$filter": f"location eq '{region}'"})
-        return {_text(row, "name"): _offer(row, region) for row in rows if row.get("resourceType") == "virtualMachines"}
+        return {
+            text_of(row, "name"): size_offer(row, region)
+            for row in rows
+            if row.get("resourceType") == "virtualMachines"
+        }
 
     def providers(self) -> Mapping[str, str]:
         return {
-            _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
+            text_of(row, "namespace"): text_of(row, "registrationState") for row in self._list("providers", "providers")
         }
 
     def api_versions(self) -> Mapping[str, Sequence[str]]:
         return {
-            f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}": _texts(kind.get("apiVersions"))
+            f"{text_of(row, 'namespace')}/{text_of(kind, 'resourceType')}": texts_in(kind.get("apiVersions"))
             for row in self._list("providers", "providers")
-            for kind in _rows(row.get("resourceTypes"))
+            for kind in rows_in(row.get("resourceTypes"))
         }
 
     def type_offers(self) -> Mapping[str, TypeOffer]:
         """Azure's offers by resource type in lower case: API versions, regions and zones."""
         return {
-            f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}".lower(): TypeOffer(
-                _texts(kind.get("apiVersions")),
-                _texts(kind.get("locations")),
-                {_text(each, "location"): _texts(each.get("zones")) for each in _rows(kind.get("zoneMappings"))},
+            f"{text_of(row, 'namespace')}/{text_of(kind, 'resourceType')}".lower(): TypeOffer(
+                texts_in(kind.get("apiVersions")),
+                texts_in(kind.get("locations")),
+                {text_of(each, "location"): texts_in(each.get("zones")) for each in rows_in(kind.get("zoneMappings"))},
             )
             for row in self._list("providers", "providers")
-            for kind in _rows(row.get("resourceTypes"))
+            for kind in rows_in(row.get("resourceTypes"))
         }
 
     def counts(self, namespace: str, region: str) -> Mapping[str, tuple[int, int]]:
@@ -98,7 +117,7 @@ class AzureRest:
         path = f"providers/{namespace}/locations/{region}/usages"
         rows = self._list(path, namespace, {"api-version": version})
         return {
-            _text(_map(row.get("name")), "value"): (_number(row.get("currentValue")), _number(row.get("limit")))
+            text_of(map_of(row.get("name")), "value"): (number_of(row.get("currentValue")), number_of(row.get("limit")))
             for row in rows
         }
 
@@ -123,33 +142,53 @@ class AzureRest:
         if status != 200:
             raise Unanswered(f"{group}: Azure answered {status}")
         found: dict[str, Sequence[str]] = {}
-        for row in _rows(_map(document).get("value")):
-            path = f"{_text(row, 'id')}/federatedIdentityCredentials"
-            rows = _rows_of(path, _document(path, self._get(path, {"api-version": _VERSIONS[kind]})))
-            found[_text(row, "name")] = [_text(_map(each.get("properties")), "subject") for each in rows]
+        for row in rows_in(map_of(document).get("value")):
+            path = f"{text_of(row, 'id')}/federatedIdentityCredentials"
+            rows = rows_of(path, document_of(path, self._get(path, {"api-version": _VERSIONS[kind]})))
+            found[text_of(row, "name")] = [text_of(map_of(each.get("properties")), "subject") for each in rows]
         return found
 
     def feature(self, namespace: str, name: str) -> str:
         path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
-        document = _document(path, self._get(path, {"api-version": _VERSIONS["features"]}))
-        return _text(_map(document.get("properties")), "state") or "unknown"
+        document = document_of(path, self._get(path, {"api-version": _VERSIONS["features"]}))
+        return text_of(map_of(document.get("properties")), "state") or "unknown"
 
     def permissions(self, scope: str = "") -> Sequence[Permission]:
         rows = self._list("providers/Microsoft.Authorization/permissions", "permissions", root=scope)
-        return [Permission(_texts(row.get("actions")), _texts(row.get("notActions"))) for row in rows]
+        return [Permission(texts_in(row.get("actions")), texts_in(row.get("notActions"))) for row in rows]
 
     def kubernetes(self, region: str) -> Sequence[Version]:
         path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"
-        document = _document(path, self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
+        document = document_of(path, self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
         return [
             Version(
-                _text(row, "version"),
-                tuple(_map(row.get("patchVersions"))),
+                text_of(row, "version"),
+                tuple(map_of(row.get("patchVersions"))),
                 row.get("isPreview") is True,
-                _texts(_map(row.get("capabilities")).get("supportPlan")),
+                texts_in(map_of(row.get("capabilities")).get("supportPlan")),
             )
-            for row in _rows(document.get("values"))
+            for row in rows_in(document.get("values"))
         ]
+
+    def cluster_version(self, stack: str) -> str | None:
+        """Kubernetes version of a stack's cluster; None where there is no cluster. Raises Unanswered."""
+        try:
+            found = document_of("the cluster", self._get(self._cluster(stack), {"api-version": _VERSIONS[_CLUSTERS]}))
+        except NotThere:
+            return None
+        properties = map_of(found.get("properties"))
+        return text_of(properties, "currentKubernetesVersion") or text_of(properties, "kubernetesVersion")
+
+    def pools(self, stack: str) -> Mapping[str, int]:
+        """Nodes of each pool of a stack's cluster. Raises Unanswered."""
+        path = f"{self._cluster(stack)}/agentPools"
+        rows = rows_of(path, document_of(path, self._get(path, {"api-version": _VERSIONS[_CLUSTERS]})))
+        return {text_of(row, "name"): number_of(map_of(row.get("properties")).get("count")) for row in rows}
+
+    def _cluster(self, stack: str) -> str:
+        names = Names(stack)
+        group = f"resourceGroups/{names.resource_group}"
+        return self._path(f"{group}/providers/{_CLUSTERS}/{names.cluster}")
 
     def postgres(self, region: str) -> PostgresOffer:
         path = f"providers/Microsoft.DBforPostgreSQL/locations/{region}/capabilities"
@@ -164,12 +203,12 @@ class AzureRest:
     def name_refused(self, kind: str, name: str) -> str | None:
         path = self._path(f"providers/{kind.partition('/')[0]}/checkNameAvailability")
         status, document = self._ask("POST", path, kind, {"name": name, "type": kind})
-        answer = _map(document)
+        answer = map_of(document)
         if status != 200 or not isinstance(answer.get("nameAvailable"), bool):
             raise Unanswered(f"{path}: Azure answered {status}")
         if answer["nameAvailable"]:
             return None
-        return _text(answer, "message") or _text(answer, "reason") or "it is taken"
+        return text_of(answer, "message") or text_of(answer, "reason") or "it is taken"
 
     def exists(self, group: str, kind: str, name: str) -> bool:
         path = self._path(f"resourceGroups/{group}/providers/{kind}/{name}")
@@ -193,8 +232,8 @@ class AzureRest:
             {"api-version": _VERSIONS.get(kind, ""), **(parameters or {})},
         )
         for _ in range(MOST_PAGES):
-            document = _document(below, self._get(address, asked))
-            yield from _rows_of(below, document)
+            document = document_of(below, self._get(address, asked))
+            yield from rows_of(below, document)
             following = document.get("nextLink")
             if not isinstance(following, str) or not following:
                 return
@@ -206,95 +245,8 @@ class AzureRest:
 
 def subscriptions(get: Get) -> list[Subscription]:
     """The subscriptions that the login can use. Raises Unanswered."""
-    document = _document("subscriptions", get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
-    rows = _rows_of("subscriptions", document)
-    return [Subscription(_text(row, "subscriptionId"), _text(row, "displayName"), _text(row, "state")) for row in rows]
-
-
-def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
-    capabilities = {_text(each, "name"): each.get("value") for each in _rows(row.get("capabilities"))}
-    places = [each for each in _rows(row.get("locationInfo")) if _text(each, "location").lower() == region]
-    zones = {zone for place in places for zone in _texts(place.get("zones"))}
-    refused: str | None = None
-    for each in _rows(row.get("restrictions")):
-        if each.get("type") == "Location":
-            refused = _text(each, "reasonCode") or "unsaid"
-        elif each.get("type") == "Zone":
-            zones -= set(_texts(_map(each.get("restrictionInfo")).get("zones")))
-    return SizeOffer(
-        _text(row, "family"),
-        _whole(capabilities.get("vCPUs")),
-        _whole(capabilities.get("GPUs")),
-        {"true": True, "false": False}.get(str(capabilities.get("LowPriorityCapable")).lower()),
-        tuple(sorted(zones)),
-        refused,
-        {name: value for name, value in capabilities.items() if isinstance(value, str)},
-    )
-
-
-def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
-    """PostgreSQL features from one entry of the service's list of capabilities."""
-
-    def said(key: str) -> bool | None:
-        return {"enabled": True, "disabled": False}.get(_text(row, key).lower())
-
-    skus = [
-        sku
-        for edition in _rows(row.get("supportedServerEditions"))
-        for sku in _rows(edition.get("supportedServerSkus"))
+    document = document_of("subscriptions", get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
+    rows = rows_of("subscriptions", document)
+    return [
+        Subscription(text_of(row, "subscriptionId"), text_of(row, "displayName"), text_of(row, "state")) for row in rows
     ]
-    reason = _text(row, "reason") or "the service is restricted there"
-    return PostgresOffer(
-        reason if said("restricted") else None,
-        said("zoneRedundantHaSupported"),
-        said("geoBackupSupported"),
-        said("zoneRedundantHaAndGeoBackupSupported"),
-        {_text(sku, "name"): _texts(sku.get("supportedHaMode")) for sku in skus if _text(sku, "status") != "Disabled"},
-        tuple(_text(each, "name") for each in _rows(row.get("supportedServerVersions"))),
-    )
-
-
-def _document(what: str, answer: Any) -> dict[str, Any]:
-    """An answer of ARM as a map. Raises Unanswered for any other value, which a proxy may have sent instead of ARM."""
-    if not isinstance(answer, dict):
-        raise Unanswered(f"{what}: the answer is no object ({type(answer).__name__}), so it is not Azure's")
-    return cast("dict[str, Any]", answer)
-
-
-def _rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries of a list.
-
-    Raises Unanswered if the answer has no list `value`: ARM sends one even if it is empty.
-    """
-    if not isinstance(document.get("value"), list):
-        raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")
-    return _rows(document["value"])
-
-
-def _map(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _rows(value: Any) -> list[dict[str, Any]]:
-    return [_map(each) for each in _list(value)]
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(each for each in _list(value) if isinstance(each, str))
-
-
-def _number(value: Any) -> int:
-    return int(value) if isinstance(value, (int, float)) else 0
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, str) and value.isdigit() else None

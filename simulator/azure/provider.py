@@ -162,6 +162,8 @@ class AzureNative(Provider):
                     "subscriptionId": self._subscription,
                     "tenantId": who.tenant,
                 }
+            case "getClientToken":
+                return {"token": self._caller.object_id}
             case "listDatabaseKeys":
                 database = self._id("RedisEnterpriseDatabase", args)
                 self._cloud.authorize(self._caller.object_id, f"{REDIS_DATABASE}/listKeys/action", database or "")

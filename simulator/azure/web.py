@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -67,6 +68,16 @@ class ArmWeb:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, name="arm", daemon=True).start()
         return server, f"http://{LOOPBACK}:{server.server_address[1]}"
+
+    @contextmanager
+    def served(self) -> Generator[str]:
+        """The address of a server that runs until the context ends."""
+        server, address = self.serve()
+        try:
+            yield address
+        finally:
+            server.shutdown()
+            server.server_close()
 
     def fault(self, path: str) -> Fault | None:
         """The next fault for a path, which is then used up; None if there is none."""

@@ -62,7 +62,9 @@ def test_an_up_that_is_refused_is_completed_by_the_next_and_upgraded(
 
     with monkeypatch.context() as patch:
         patch.setattr(Cloud, "__init__", with_little_quota)
-        refused = physai("up", STACK, *SMALL, *OLD, expect=1)
+        before = physai("up", STACK, *SMALL, *OLD, expect=1)
+        refused = physai("up", STACK, *SMALL, *OLD, "--set", "preflight.quota=false", expect=1)
+    assert "Azure would refuse this deployment, of which nothing was created" in before.err
     assert "ErrCode_InsufficientVCPUQuota" in refused.err
     assert "Traceback" not in refused.err
 

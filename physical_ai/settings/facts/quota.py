@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from physical_ai.catalog import vm_size
@@ -32,8 +32,10 @@ class QuotaNeed:
     """VM sizes of the pools that count toward the usage."""
 
 
-def quota_needs(settings: Settings) -> list[QuotaNeed]:
+def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) -> list[QuotaNeed]:
     """All usages that the stack's nodes count toward, `cores` and `lowPriorityCores` first.
+
+    `present`: nodes that exist already, by pool, which `initial` leaves out; for a first deployment None.
 
     On-demand nodes count toward their family and the region's total, Spot nodes toward the region's Spot total (AKS
     docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).
@@ -41,13 +43,21 @@ def quota_needs(settings: Settings) -> list[QuotaNeed]:
     found: dict[str, QuotaNeed] = {}
     for name, pool in node_pools(settings).items():
         vcpus = vm_size(pool.sku).vcpus
-        initial, maximum = pool.scale.initial_count * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
+        new = _new_nodes(pool, (present or {}).get(name))
+        initial, maximum = new * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
         for usage in _usages(pool):
             before = found.get(usage, QuotaNeed(usage, 0, 0, ()))
             names, sizes = (*before.pools, name), tuple(dict.fromkeys((*before.sizes, pool.sku)))
             found[usage] = QuotaNeed(usage, before.initial + initial, before.maximum + maximum, names, sizes)
     order = [usage for usage in (TOTAL, LOW_PRIORITY) if usage in found]
     return [found[usage] for usage in [*order, *(usage for usage in found if usage not in order)]]
+
+
+def _new_nodes(pool: NodePool, present: int | None) -> int:
+    """Nodes that a deployment adds; none to an autoscaled pool that exists, whose number it leaves as it is."""
+    if present is None:
+        return pool.scale.initial_count
+    return 0 if pool.scale.is_autoscaled else max(pool.scale.initial_count - present, 0)
 
 
 def _usages(pool: NodePool) -> Iterator[str]:

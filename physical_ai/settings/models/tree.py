@@ -29,6 +29,7 @@ from physical_ai.settings.models.network import Isolation, Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.parts import Parts
+from physical_ai.settings.models.preflight import Preflight
 from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.target import Target
 
@@ -256,6 +257,9 @@ class Settings(Model):
     azure_network: Network | None = Field(default=None, alias="network", description="Addresses.")
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Principals with roles inside the cluster.")
+    preflight: Preflight = Field(
+        default_factory=Preflight, description="Questions to Azure before a deployment's first resource."
+    )
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
     charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")

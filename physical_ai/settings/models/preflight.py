@@ -1,0 +1,23 @@
+"""Settings of the questions that a deployment asks Azure before its first resource."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model
+
+
+class Preflight(Model):
+    """Questions to Azure before the first resource of a deployment, each of which can be switched off.
+
+    A "no" ends the deployment, and is a warning in a preview. A question without an answer stops nothing.
+    """
+
+    quota: bool = Field(default=True, description="vCPU quota for the nodes that the deployment adds.")
+    sizes: bool = Field(
+        default=True, description="Sizes of new pools: restrictions of the subscription, zones, Spot, OS disks."
+    )
+    kubernetes_version: bool = Field(
+        default=True, description="Kubernetes version of a new cluster, or of one that gets another minor."
+    )
+    providers: bool = Field(default=True, description="Registration of the resource providers.")
