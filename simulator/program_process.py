@@ -81,7 +81,7 @@ def address() -> str | None:
 
 def _new() -> Process:
     command = [sys.executable, "-m", "simulator.program"]
-    # The pipes end it; nothing waits for it.
+    # The process ends once its pipes are closed; nothing waits for it.
     made = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0)
     assert made.stdin is not None
     assert made.stdout is not None

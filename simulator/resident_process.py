@@ -125,11 +125,11 @@ def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     modules = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     read = {file for file in _read if "__pycache__" not in file}
     files = {file for file in modules | read if not file.startswith(("/proc/", "/sys/")) and Path(file).is_file()}
-    # A file that is added may take the place of another one: the packages' folders, and the one of installed packages.
+    # A new file may take precedence over a loaded one, so the folders of packages are stamped too.
     folders = {str(Path(file).parent) for file in modules if Path(file).is_relative_to(ROOT)}
     folders |= {folder for folder in sys.path if folder.endswith("-packages")}
     found = stamps({sys.executable, *files, *folders})
-    # A file that was written meanwhile may have been read before that: zeros never match a stamp.
+    # A file that was written during the call may have been read before that, so it gets zeros, which match no stamp.
     return {path: (0, 0, 0) if path in files and stamp[0] >= began else stamp for path, stamp in found.items()}
 
 

@@ -35,8 +35,8 @@ def load_on_demand(package: str) -> None:
     with open(spec.origin, encoding="utf-8") as file:
         modules = {_key(module): module for module in _IMPORTED.findall(file.read())}
     replaced = existing or ModuleType(package)
-    # The object stays the same, since others may have imported it. Its class is the plain one, since the SDK's would
-    # load everything.
+    # The module object stays the same, since other modules may have imported it. It gets the plain class, since the
+    # SDK's own class would load everything.
     replaced.__class__ = ModuleType
     replaced.__dict__.update(
         __spec__=spec,
@@ -85,7 +85,8 @@ def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         for module in dict.fromkeys((*likely, *_SHARED, *modules.values())):
             if module in modules.values():
                 found = importlib.import_module(f".{module}", package)
-                # All names: the import has bound the module itself in the place of functions like `get_client_config`.
+                # All names of the module are set again: the import has put the module itself in the place of functions
+                # of the same name, such as `get_client_config`.
                 loaded.update({each: getattr(found, each) for each in found.__all__})
             if name in loaded:
                 return loaded[name]

@@ -52,10 +52,10 @@ class KubernetesAccess(pulumi.ComponentResource):
         self.provider = kubernetes.Provider(
             f"{name}-provider",
             kubeconfig=self.kubeconfig,
-            # Without an identifier, a kubeconfig that is unknown in a preview reads as another cluster, and every
-            # object in it as one to replace. Plain text, not the cluster's output: when the cluster is replaced, an
-            # output counts as unknown, the provider as replaced, and the engine closes it before it has deleted what
-            # is in the cluster (pulumi 3.259, registry.go, Diff).
+            # Without an identifier, the preview takes a kubeconfig that is not known yet for that of another cluster,
+            # and would replace every object in it. The identifier is plain text: the cluster's output would be unknown
+            # while the cluster is replaced, the provider would then count as replaced too, and the engine would close
+            # it before it has deleted the objects in the cluster (pulumi 3.259, registry.go, Diff).
             cluster_identifier=args.cluster_name,
             enable_server_side_apply=True,
             # Without this, a changed ConfigMap or Secret with a fixed name is deleted and created again while pods

@@ -39,7 +39,7 @@ class Vault(pulumi.ComponentResource):
         suffix = RandomPassword(f"{name}-suffix", length=SUFFIX_LENGTH, opts=place.kept(self)).result
         self.vault = keyvault.Vault(
             f"{name}-vault",
-            # The suffix is no secret; names of vaults have no upper case in addresses.
+            # The suffix is not secret. It is in lower case, as a vault's name is in its address.
             vault_name=pulumi.Output.unsecret(suffix).apply(lambda text: place.names.vault(text.lower())),
             resource_group_name=place.resource_group_name,
             location=place.location,

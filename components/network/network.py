@@ -138,8 +138,8 @@ class Network(pulumi.ComponentResource):
             zones=list(gateway.address_zones) or None,
             public_ip_allocation_method="Static",
             public_ip_address_version="IPv4",
-            # Once the gateway uses the address, its GET shows the gateway. Read back by a refresh, that would be a
-            # change to undo in the next plan, whose preview would no longer know the address, which is in the cluster's
+            # Once the gateway uses the address, a GET of the address shows the gateway. After a refresh, the next plan
+            # would undo this as a change, and its preview would no longer know the address, which is in the cluster's
             # list of authorized ranges.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["natGateway"]),
         )

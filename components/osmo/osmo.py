@@ -185,8 +185,8 @@ class Osmo(pulumi.ComponentResource):
             # A stack that sets the token itself again removes this annotation, and that difference makes it write the
             # token again.
             annotations = {SOURCE_ANNOTATION: FROM_JOB}
-            # The Job writes the token, which is no difference. A token of an earlier mode remains until the Job has
-            # run.
+            # The token that the Job writes is no difference to correct. A token of an earlier mode remains until the
+            # Job has run.
             options.ignore_changes = ["data", "stringData"]
             options.additional_secret_outputs = ["data", "stringData"]
             data = None

@@ -32,7 +32,7 @@ class ClusterStage:
     def __init__(self, parent: Parent, settings: Settings, install: InstallTarget, parts: InstalledParts) -> None:
         parts.declare("cluster")
         if settings.monitoring.is_measured:
-            # The kinds of monitors are of Prometheus' release, where it is in the cluster.
+            # Where Prometheus is in the cluster, its release brings the kinds of the monitors.
             kinds = parts.releases_of(("kube_prometheus",))
             scraping = ScrapingArgs(install.target, settings, [*install.all_namespaces, *kinds])
             Scraping(f"{parent.name}-scraping", scraping, parent.protected)

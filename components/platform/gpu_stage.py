@@ -56,7 +56,8 @@ class GpuStage:
             plan=plan.gpu,
             version=settings.gpu_operator.version,
             charts=settings.charts.source,
-            # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
+            # The validator looks for a host's driver only once, so the agent keeps it off the node until there is a
+            # driver.
             after=[grid.daemon_set] if grid.daemon_set is not None else [],
             installs=installs_operator(settings),
         )

@@ -63,7 +63,7 @@ def _of_checks(settings: Settings) -> list[Json]:
 
 
 def _class(gpu: str, product: str) -> Json:
-    # What is in a JSON string is the same in CEL.
+    # JSON strings have the same syntax in CEL.
     expression = (
         f"device.driver == '{DRIVER}' && {_ATTRIBUTES}.type == 'gpu' && {_ATTRIBUTES}.productName =="
         f" {json.dumps(product)}"

@@ -54,7 +54,7 @@ def values_schema(chart: str, release: str) -> Json:
         for name in sections:
             here = cast("Json", here["properties"].setdefault(name, _section(["object", "null"])))
         here["properties"][key] = _leaf(kind, enumerations.get(path))
-    # Helm adds it to the values of a chart with a subchart, whose own it then is.
+    # Helm adds `global` to the values of a chart with a subchart.
     schema["properties"].setdefault("global", {"type": "object"})
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": f"{chart} {release}", **schema}
 

@@ -120,7 +120,7 @@ def _sidecars(given: pods.Draft, spec: Mapping[str, Any], target: OperatingSyste
         }
         operands.add_env(given, container, wanted.get("env"))
         given.pull_secrets(wanted.get("imagePullSecrets"))
-        # The manifest of NVIDIADrivers fixes the policy of GPUDirect Storage.
+        # For an NVIDIADriver, the operator's manifest fixes the pull policy of the container for GPUDirect Storage.
         if wanted.get("imagePullPolicy") and (field, given.owner[0]) != ("gds", "NVIDIADriver"):
             given.containers[container]["imagePullPolicy"] = str(wanted["imagePullPolicy"])
 

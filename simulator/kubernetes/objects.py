@@ -98,7 +98,7 @@ CLUSTER_SCOPED = frozenset(
 
 _DECIDED_LATER = ("uid", "resourceVersion", "creationTimestamp", "generation")
 
-# Property names of Pulumi's schema for dashed ones (pulumi-kubernetes, provider.go).
+# Names of properties in the API that have dashes, by their names in Pulumi's schema (pulumi-kubernetes, provider.go).
 _DASHED = {
     f"x_kubernetes_{name}": f"x-kubernetes-{name.replace('_', '-')}"
     for name in (

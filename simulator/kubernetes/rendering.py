@@ -30,7 +30,8 @@ class RenderedCharts:
         """
         if not any(Path(argument).parent == self.charts for argument in arguments):
             return render()
-        # By the chart's name, which has the digest of its content: another home has the same chart elsewhere.
+        # The key has the chart's name, not its path, which differs between homes. The name contains the digest of the
+        # chart.
         names = [Path(each).name if Path(each).parent == self.charts else each for each in arguments]
         digest = hashlib.sha256(json.dumps([*names, values], sort_keys=True).encode()).hexdigest()
         kept = self.folder / f"{digest}.yaml"

@@ -63,7 +63,7 @@ def listener(scale_set: Json, controller: Json) -> Json:
     own: Json = next((each for each in given if each.get("name") == "listener"), dict[str, Any]())
     image = str(at(controller, "spec.template.spec.containers", [{}])[0].get("image", ""))
     container: Json = {**own, "name": "listener", "image": image, "command": ["/ghalistener"]}
-    # Its account has a token: it scales the runners.
+    # The listener scales the runners, so it runs with the controller's account, which has the rights.
     account = at(controller, "spec.template.spec.serviceAccountName", "default")
     metadata = {
         "name": f"{name(scale_set)}-{digest(at(scale_set, 'metadata.uid', ''), 8)}-listener",

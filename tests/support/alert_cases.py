@@ -244,7 +244,7 @@ CASES = (
     Case("GPUPcieReplays", 60, {dcgm("DCGM_FI_DEV_PCIE_REPLAY_COUNTER"): rising(6)}),
     Case("GPUAllocatableBelowCapacity", 16, {ALLOCATABLE: then(1, 10, 0)}, labels=AT_H100),
     Case("GPUAllocatableBelowCapacity", 12, {ALLOCATABLE: then(1, 10, 0)}),
-    # Of a plugin that does not run the kubelet keeps the capacity for 5 minutes: no GPU is unhealthy then.
+    # While a device plugin does not run, the kubelet keeps its capacity for 5 minutes; no GPU is unhealthy then.
     Case("GPUAllocatableBelowCapacity", 60, {ALLOCATABLE: then(1, 10, 0), PLUGIN_READY: then(1, 10, 0)}),
     Case(
         "GPUNodeMissingGPUs",

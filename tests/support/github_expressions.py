@@ -54,7 +54,8 @@ def _atom(text: str, names: Mapping[str, Any]) -> Any:
     if found := _FROM_JSON.fullmatch(text):
         return json.loads(value(found[1], names))
     if found := _VARIABLE.fullmatch(text):
-        # One that is not set is empty, and their names are not case-sensitive (GitHub docs, contexts and variables).
+        # A variable that is not set is empty. Names of variables are not case-sensitive (GitHub docs, contexts and
+        # variables).
         name = found[1] or found[2].format(names[found[3]])
         known = {key.lower(): each for key, each in names.items()}
         return known.get(f"vars.{name}".lower(), "")

@@ -73,7 +73,7 @@ def _replace(facts: Facts, prefix: str, value: Any) -> None:
 def apply_difference(facts: Facts, prefix: str, changes: Mapping[str, Any]) -> None:
     """Applies a recorded difference (`+path`, `-path`, `~path`) to the facts under a prefix."""
     for key, value in changes.items():
-        # Dots part the fields; a label's own dots come after the field's name.
+        # Dots separate the fields; a label's own dots come after the field's name.
         path = f"{prefix}/{_slashed(key[1:])}"
         _replace(facts, path, None if key[0] == "-" else value[1] if key[0] == "~" else value)
 

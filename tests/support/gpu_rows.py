@@ -182,7 +182,7 @@ class Timeline:
             if not _status_text(str(what)):
                 self.wrong.append(f"{self.where}: {kind}/{name}: {what}")
         elif str(what).startswith("desired="):
-            # How many it ends with is a fact of the phase.
+            # The number of desired Pods at the end of the phase is compared as a fact of the phase.
             self.counts["compared"] += 1
         elif self.flapping and name == POLICY_DAEMONSET:
             self.counts["flapping"] += 1

@@ -58,7 +58,7 @@ def write(document: Document, finding: WorkflowFinding) -> None:
     """Writes the suggested value at the finding."""
     steps = _steps(finding)
     value = yaml.safe_load(_suggested(finding))
-    # Just more than an amount that has to be exceeded.
+    # An advice that begins with "More than" asks for a larger amount, so one unit more is written.
     above = re.fullmatch(r"(\d+)(\w+)", str(value)) if (finding.fix or "").startswith("More than") else None
     _at(document, steps[:-1])[steps[-1]] = f"{int(above[1]) + 1}{above[2]}" if above else value
 

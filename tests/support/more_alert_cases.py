@@ -12,7 +12,7 @@ HOT, BOARD = amd("violation_hbm_thermal_residency_accumulated"), amd("violation_
 GONE = "1000x9 stale"
 MORE_CASES = (
     Case("GPUNodeMissingDevices", 36, {claimed(1): GONE}, labels={"node": CLAIMED, "pool": "claimed"}),
-    # Of two Pods that share a GPU each has series of its own, and that is still one GPU.
+    # Two Pods that share a GPU have a series each, and these are still about one GPU.
     Case(
         "GPUNodeMissingDevices",
         36,
@@ -33,11 +33,11 @@ MORE_CASES = (
     Case("AMDGPUTooHot", 21, {amd("junction_temperature"): then(60, 10, 96)}, labels={**AT, "gpu_id": "0"}),
     Case("AMDGPUTooHot", 60, {amd("junction_temperature"): always(95)}),
     Case("AMDGPUThrottled", 60, {**SAMPLES, HOT: rising(9000)}, labels={**AT, "gpu_id": "0", "cause": "memory"}),
-    # Each cause for itself: together they are more than the threshold.
+    # Each cause is compared with the threshold alone; only both together exceed it.
     Case("AMDGPUThrottled", 60, {**SAMPLES, HOT: rising(4000), BOARD: rising(4000)}),
     Case("AMDGPUTelemetryAbsent", 60, without=("amd_gpu_",), labels=AT),
     Case("AMDGPUTelemetryAbsent", 15, without=("amd_gpu_",)),
-    # What is about the others is quiet about these.
+    # Alerts about NVIDIA's GPUs do not fire for series about AMD's.
     Case("GPUAllocatableBelowCapacity", 60, {ALLOCATABLE: always(7)}),
     Case("GPUTelemetryAbsent", 60, {name: always(value) for name, value in joined("gpu-node-08", "mi300x")}),
 )

@@ -40,7 +40,8 @@ UNCLEAR = tuple(
 NEW_CASES = (
     *UNCLEAR,
     *(Case("GPUXidUnclear", 14, _xid(code)) for code in (31, 48, 63, 147, 172)),
-    # What DCGM remembers of a user's Xids for ever, and links that a PCIe board does not have.
+    # No alert for Xids of a user's program, which DCGM remembers for ever, or for links that a PCIe board does not
+    # have.
     *(
         Case("GPUHealthWarning", 60, _health(10, watch, "DCGM_FR_XID_ERROR"))
         for watch in ("MEM", "PCIE", "POWER", "NVLINK", "ALL")

@@ -261,7 +261,7 @@ class Sequence:
             self._as_command(self.random.randrange(COMMANDS), lambda world: cancel(chosen, world))
             self.story.append(f"the repair of {chosen.node[-2:]} is canceled")
 
-    # What happens, and hands
+    # Faults, and manual changes
 
     def _fault(self) -> None:
         if key := self._node():

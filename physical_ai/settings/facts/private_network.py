@@ -83,7 +83,7 @@ def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
         found.append(ServiceSubnet(RESOLVER, path, name, cidr, 28, RESOLVER_DELEGATION))
     if given.vpn is not None:
         path = (*PRIVATE, "vpn", "gatewaySubnet")
-        # It has no security group, which could cut the gateway off (Azure docs,
+        # The gateway's subnet has no security group, which could cut the gateway off (Azure docs,
         # vpn-gateway-about-vpn-gateway-settings).
         found.append(ServiceSubnet(GATEWAY, path, GATEWAY_SUBNET, given.vpn.gateway_subnet, 27, None, False))
     return tuple(found)
