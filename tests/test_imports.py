@@ -37,9 +37,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recordings": {"catalog", "kubernetes", "readiness", "servers", "subscription"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
-    "components": {"planning", "catalog", "parts", "readiness", "settings", "subscription", "telemetry"},
+    "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
     "part components": {"catalog", "components", "parts", "settings", "telemetry"},
-    "platform": {"planning", "catalog", "components", "part components", "parts", "readiness", "settings"},
+    "platform": {
+        "planning",
+        "catalog",
+        "components",
+        "part components",
+        "parts",
+        "readiness",
+        "settings",
+        "subscription",
+    },
     "simulator": {"catalog", "kubernetes", "untrusted"},
     "mocks": {"catalog", "components", "policies", "readiness", "settings"},
     "cli": {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pulumi
 
-from components.azure.first_questions import ask_azure
 from components.gates.release_gate import ReleaseGate, ReleaseGateArgs
 from components.kubernetes.charts import InstalledRelease, Installs
 from components.outputs import Deployed, stack_outputs
 from components.platform.cluster_stage import ClusterStage
+from components.platform.first_questions import ask_azure
 from components.platform.gpu_stage import GpuStage
 from components.platform.install_target import InstallTarget
 from components.platform.osmo_stage import OsmoStage

@@ -11,9 +11,9 @@ from unittest import mock
 import pulumi
 import pytest
 
-from components.azure import first_questions
-from components.azure.first_questions import ARM_VARIABLE, ask_azure
 from components.config import SIMULATED_VARIABLE
+from components.platform import first_questions
+from components.platform.first_questions import ARM_VARIABLE, ask_azure
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.pools import node_pools
