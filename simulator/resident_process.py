@@ -167,19 +167,19 @@ def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequ
 
 def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded: dict[str, Stamp]) -> str:
     """Forks the copy for a request. Returns the module to load later; empty if there is none."""
-    wanted = json.loads(message)
-    if module := wanted.get("module"):
+    request = json.loads(message)
+    if module := request.get("module"):
         _load_module(module, loaded)
     if os.fork() == 0:
         try:
             listener.close()
-            _serve(wanted, files)
+            _serve(request, files)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(1)
     _close(files)
-    later = wanted.get("later", "")
+    later = request.get("later", "")
     return "" if later in sys.modules else later
 
 

@@ -15,13 +15,13 @@ class Subscriptions:
 
     def provider(self, resource_id: str) -> azure_native.Provider | None:
         """Provider for a resource of this id; None in the stack's own subscription, which has the default provider."""
-        wanted = subscription_of(resource_id)
-        if wanted == self.own.lower():
+        subscription = subscription_of(resource_id)
+        if subscription == self.own.lower():
             return None
-        if wanted not in self._made:
-            name = f"{self._name}-subscription-{wanted}"
-            self._made[wanted] = azure_native.Provider(name, subscription_id=wanted, opts=self._opts)
-        return self._made[wanted]
+        if subscription not in self._made:
+            name = f"{self._name}-subscription-{subscription}"
+            self._made[subscription] = azure_native.Provider(name, subscription_id=subscription, opts=self._opts)
+        return self._made[subscription]
 
 
 def subscription_of(resource_id: str) -> str:

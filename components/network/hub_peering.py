@@ -54,7 +54,7 @@ class HubPeering(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[args.after]),
             )
             self.ready.append(theirs)
-        own = network.VirtualNetworkPeering(
+        peering = network.VirtualNetworkPeering(
             f"{name}-to-hub",
             virtual_network_peering_name=args.names.peering,
             resource_group_name=args.resource_group_name,
@@ -71,5 +71,5 @@ class HubPeering(pulumi.ComponentResource):
                 delete_before_replace=True,
             ),
         )
-        self.ready.append(own)
-        self.register_outputs({"peeringId": own.id})
+        self.ready.append(peering)
+        self.register_outputs({"peeringId": peering.id})

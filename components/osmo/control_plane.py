@@ -109,7 +109,7 @@ class ControlPlane(pulumi.ComponentResource):
     ) -> tuple[WorkloadIdentity, pulumi.Resource]:
         """Declares the identity of the control plane's Pods, with its role on the storage account."""
         child = pulumi.ResourceOptions(parent=self)
-        given = WorkloadIdentity(
+        identity = WorkloadIdentity(
             f"{name}-identity",
             WorkloadIdentityArgs(
                 identity_name=args.names.identity("osmo-control-plane"),
@@ -125,12 +125,12 @@ class ControlPlane(pulumi.ComponentResource):
             f"{name}-storage-role",
             role=Role.BLOB_DATA_CONTRIBUTOR,
             scope=account,
-            principal_id=given.identity.principal_id,
+            principal_id=identity.identity.principal_id,
             principal_type="ServicePrincipal",
             subscription_id=args.subscription_id,
             opts=child,
         )
-        return given, role
+        return identity, role
 
     def _attached(self, args: ControlPlaneArgs) -> Attached:
         data = args.data

@@ -30,8 +30,8 @@ def ask_azure(loaded: Loaded, subscription: str) -> None:
     Raises:
         pulumi.RunError: Azure would refuse the deployment.
     """
-    wanted = loaded.settings.preflight
-    if not subscription or loaded.settings.record or not any(dict(wanted).values()):
+    preflight = loaded.settings.preflight
+    if not subscription or loaded.settings.record or not any(dict(preflight).values()):
         return
     address, token = _address(), _token()
     if address is None or not token:

@@ -29,8 +29,8 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
     the data services' Pods: NetworkPolicies add up, and the policy that opens the control plane's Pods to each other
     would open the database to all of them.
     """
-    own = manifests.load_of("in_cluster_data", "network.yaml")
-    for policy in own:
+    objects = manifests.load_of("in_cluster_data", "network.yaml")
+    for policy in objects:
         for peer in policy["spec"]["ingress"][0]["from"]:
             for expression in peer.get("podSelector", {}).get("matchExpressions", ()):
                 expression["values"] = list(PROCESSES)
@@ -39,7 +39,7 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
         if policy["metadata"]["namespace"] == osmo.CONTROL_NAMESPACE and "matchLabels" not in selector:
             others = {"key": LABEL, "operator": "DoesNotExist"}
             selector["matchExpressions"] = [*selector.get("matchExpressions", ()), others]
-    return [*allowed, *own]
+    return [*allowed, *objects]
 
 
 def task_egress(settings: Settings) -> Iterable[dict[str, Any]]:

@@ -87,13 +87,13 @@ def in_cluster_objects(settings: Settings) -> InClusterObjects | None:
     given = in_cluster(settings)
     if given is None:
         return None
-    found = manifests.load_of(NAME, "services.yaml")
-    stateful_sets = [each for each in found if each["kind"] == "StatefulSet"]
+    objects = manifests.load_of(NAME, "services.yaml")
+    stateful_sets = [each for each in objects if each["kind"] == "StatefulSet"]
     for each in stateful_sets:
         _complete(each, given, settings)
     return InClusterObjects(
-        account=next(each for each in found if each["kind"] == "ServiceAccount"),
-        services=[each for each in found if each["kind"] == "Service"],
+        account=next(each for each in objects if each["kind"] == "ServiceAccount"),
+        services=[each for each in objects if each["kind"] == "Service"],
         claims=[_claim(each, given) for each in volumes(given)],
         stateful_sets=stateful_sets,
         snapshots=_snapshots(given, settings) if given.snapshots.enabled else None,

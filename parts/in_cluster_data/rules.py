@@ -49,15 +49,15 @@ def check_in_cluster(settings: Settings, trust: Trust) -> Iterator[SettingFindin
 
 
 def _availability(settings: Settings, given: InCluster) -> Iterator[SettingFinding]:
-    here = (*SETTING, "acceptOnePod")
+    setting = (*SETTING, "acceptOnePod")
     if settings.environment != PRODUCTION:
         if given.accept_one_pod:
-            yield warning(here, "It is about production only.", "Remove it.")
+            yield warning(setting, "It is about production only.", "Remove it.")
         return
     if not given.accept_one_pod:
         problem = "Each data service in the cluster is one Pod with one volume, without a standby."
         fix = "source: azure, or acceptOnePod: true: OSMO is unavailable while its node is drained or lost."
-        yield error(here, problem, fix, others=(_SOURCE,), rule=ONE_POD)
+        yield error(setting, problem, fix, others=(_SOURCE,), rule=ONE_POD)
     if not given.snapshots.enabled:
         problem = "Production would have no copy of its database, of workflows' data and of users' credentials."
         yield error((*SETTING, "snapshots", "enabled"), problem, "enabled: true.", rule=ONE_POD)

@@ -41,19 +41,19 @@ def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 def _reach(given: Runners) -> Iterator[SettingFinding]:
     """Findings about workflows, other than this stack's, that could use the runners."""
-    here = (*RUNNERS, "configUrl")
+    setting = (*RUNNERS, "configUrl")
     parts = urlsplit(given.config_url).path.strip("/").split("/")
     is_repository = len(parts) == 2 and parts[0] != "enterprises"
     if is_repository:
         if given.group is not None:
             problem = "Groups are of organizations and enterprises; the runners are of one repository."
             fix = "Remove it, or name the organization in configUrl."
-            yield error((*RUNNERS, "group"), problem, fix, others=(here,), rule=GROUPS)
+            yield error((*RUNNERS, "group"), problem, fix, others=(setting,), rule=GROUPS)
         return
     if given.group is None:
         problem = f"Without a group, workflows of every repository of {parts[-1]} can run beside the API server."
-        yield warning(here, problem, "runners.group, limited to this repository; or its own address.", rule=GROUPS)
+        yield warning(setting, problem, "runners.group, limited to this repository; or its own address.", rule=GROUPS)
     if given.cluster_role == "admin":
         problem = f"Every workflow of {parts[-1]} that may use the runners would be an administrator of the cluster."
         fix = "configUrl: the address of the repository that deploys, or clusterRole: none."
-        yield error((*RUNNERS, "clusterRole"), problem, fix, others=(here,), rule=SHARED)
+        yield error((*RUNNERS, "clusterRole"), problem, fix, others=(setting,), rule=SHARED)

@@ -33,17 +33,17 @@ def check_slurm(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     if (problem := refused_upgrades(settings)) and trust(("cluster",)):
         yield warning(SLURM, problem, BUDGET_FIX, rule=BUDGET)
     for index, name in enumerate(given.pools):
-        here = (*POOLS, index)
+        setting = (*POOLS, index)
         pool = settings.pools.get(name)
         if name in given.pools[:index]:
-            yield error(here, f"'{name}' is listed twice.", "List each pool once.")
+            yield error(setting, f"'{name}' is listed twice.", "List each pool once.")
         elif pool is None:
             near = nearest(name, settings.pools)
             known = ", ".join(settings.pools)
             fix = f"Did you mean '{near}'?" if near else f"GPU pools: {known}."
-            yield error(here, f"There is no GPU pool '{name}'.", fix)
+            yield error(setting, f"There is no GPU pool '{name}'.", fix)
         elif trust(("pools", name)):
-            yield from _pool(here, name, pool, settings)
+            yield from _pool(setting, name, pool, settings)
 
 
 BUDGET_FIX = (

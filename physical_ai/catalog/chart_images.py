@@ -65,5 +65,5 @@ def _row(data: dict[str, Any], label: str) -> ChartImages:
 
 def images_of(chart: str) -> tuple[ChartImage, ...]:
     """Images of a chart; empty if the settings or another file of data name the images."""
-    found = chart_images().get(chart)
-    return () if found is None else found.images
+    pins = chart_images().get(chart)
+    return () if pins is None else pins.images

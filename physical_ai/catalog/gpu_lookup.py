@@ -43,21 +43,21 @@ def within(text: str, bounds: tuple[str, str]) -> int:
 
     Patches of the upper minor are within.
     """
-    found = version(text)
+    number = version(text)
     low, high = version(bounds[0]), version(bounds[1])
-    if found < low:
+    if number < low:
         return -1
-    return 1 if found[: len(high)] > high else 0
+    return 1 if number[: len(high)] > high else 0
 
 
 def operator_release(name: str) -> OperatorRelease:
     """The GPU Operator release of this name. Raises `UnknownName`."""
-    found = operator_releases().get(name)
-    if found is None:
+    release = operator_releases().get(name)
+    if release is None:
         known = operator_releases()
         near = f"v{name}" if f"v{name}" in known else nearest(name, reversed(known)) or newest_release().version
         raise UnknownName("GPU Operator release", name, near)
-    return found
+    return release
 
 
 def newest_release() -> OperatorRelease:
@@ -80,19 +80,19 @@ def branch_number(driver: str) -> int:
 
 def driver_branch(kind: DriverKind, driver: str) -> DriverBranch:
     """The branch that a driver build belongs to. Raises `UnknownName`, with the nearest build as its suggestion."""
-    found = driver_branches().get((kind, branch_number(driver)))
-    if found is None:
+    branch = driver_branches().get((kind, branch_number(driver)))
+    if branch is None:
         raise UnknownName(f"{_KIND[kind]} branch", str(branch_number(driver)), nearest(driver, builds(kind), 0.4))
-    return found
+    return branch
 
 
 def driver_build(kind: DriverKind, driver: str) -> DriverBuild:
     """Row of one driver build. Raises `UnknownName`, with the nearest build as its suggestion."""
-    found = builds(kind).get(driver)
-    if found is None:
+    build = builds(kind).get(driver)
+    if build is None:
         same = [name for name in builds(kind) if name.startswith(f"{driver[:3]}.")]
         raise UnknownName(f"{_KIND[kind]} build", driver, nearest(driver, same, 0.0) or nearest(driver, builds(kind)))
-    return found
+    return build
 
 
 _KIND: dict[DriverKind, str] = {"datacenter": "driver", "grid": "GRID driver"}

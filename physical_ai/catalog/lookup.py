@@ -39,11 +39,11 @@ def vm_size(name: str) -> VmSize:
 
     Raises `UnknownName`; its suggestion is never a retired size.
     """
-    found = vm_sizes().get(name)
-    if found is None:
+    size = vm_sizes().get(name)
+    if size is None:
         near = _like(name if name.lower().startswith("standard_") else f"Standard_{name}")
         raise UnknownName("VM size", name, current_name(near) if near else None)
-    return found
+    return size
 
 
 def _like(name: str) -> str | None:
@@ -83,11 +83,11 @@ def price(size: str, region_name: str) -> PriceRow | None:
 def kubernetes_minor(version: str) -> KubernetesMinor:
     """Row of a version's minor (`1.36` for `1.36.3`). Raises `UnknownName`."""
     minor = ".".join(version.split(".")[:2])
-    found = kubernetes_minors().get(minor)
-    if found is None:
+    row = kubernetes_minors().get(minor)
+    if row is None:
         near = nearest(minor, kubernetes_minors()) or list(kubernetes_minors())[-1]
         raise UnknownName("Kubernetes version", version, near)
-    return found
+    return row
 
 
 KubernetesPhase = Literal["due", "supported", "platform", "gone"]

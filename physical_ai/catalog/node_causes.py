@@ -129,12 +129,12 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
     Args:
         azure: True for a node of a cluster that the stack creates on Azure; False on an existing cluster.
     """
-    found = cause_of_gate(gate)
-    if found is None:
+    cause = cause_of_gate(gate)
+    if cause is None:
         return None
-    if found.remedy is not None:
+    if cause.remedy is not None:
         return ADVISED if azure else ADVISED_ELSEWHERE
-    return with_remedies(found.advice(azure=azure), azure=azure)
+    return with_remedies(cause.advice(azure=azure), azure=azure)
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
@@ -144,13 +144,13 @@ def alert_action(alert: str, *, azure: bool = True) -> str | None:
     Args:
         azure: True for nodes of a cluster that the stack creates on Azure; False on an existing cluster.
     """
-    found = cause_of_alert(alert)
-    if found is None:
+    cause = cause_of_alert(alert)
+    if cause is None:
         return None
-    text = with_remedies(found.advice(azure=azure), azure=azure)
-    if found.remedy is not None:
+    text = with_remedies(cause.advice(azure=azure), azure=azure)
+    if cause.remedy is not None:
         text = ADVISED if azure else ADVISED_ELSEWHERE
-    text = ASK if found.group in ("consequence", "telemetry") else text
+    text = ASK if cause.group in ("consequence", "telemetry") else text
     return re.sub(r"\{(\w+)\}", lambda key: key[1].upper(), text)
 
 

@@ -53,5 +53,5 @@ def why_not(name: str) -> str | None:
 
 def gpu_of(name: str) -> str | None:
     """GPU in a size's name: H100 for Standard_NC40ads_H100_v5."""
-    found = _GPU.search(name)
-    return found["gpu"].upper() if found is not None else None
+    match = _GPU.search(name)
+    return match["gpu"].upper() if match is not None else None

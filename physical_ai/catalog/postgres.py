@@ -47,8 +47,8 @@ class PostgresRegion(Row):
 
     def has_size(self, size: str) -> bool:
         """True for a size whose generation the region has; burstable sizes have no generation."""
-        found = re.search(r"_[DE].*_v([0-9]+)$", size)
-        return found is None or not self.generations or int(found[1]) in self.generations
+        match = re.search(r"_[DE].*_v([0-9]+)$", size)
+        return match is None or not self.generations or int(match[1]) in self.generations
 
 
 @lru_cache(maxsize=1)

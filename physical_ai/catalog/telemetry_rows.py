@@ -158,7 +158,7 @@ def xids_of(xid_class: XidClass) -> tuple[int, ...]:
 
 def dcgm_field(name: str) -> DcgmField:
     """The DCGM field of this name. Raises `UnknownName`."""
-    found = dcgm_fields().get(name)
-    if found is None:
+    field = dcgm_fields().get(name)
+    if field is None:
         raise UnknownName("DCGM field", name, nearest(name, dcgm_fields()))
-    return found
+    return field

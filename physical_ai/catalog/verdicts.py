@@ -115,10 +115,10 @@ def judge_os_disk(
         message = f"{name} has no local disk for an ephemeral OS disk."
         yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", disks.source)
         return
-    wanted = os_disk_gib if os_disk_gib is not None else disks.default_gib
-    found = fit(disks, wanted, trusted_launch=trusted_launch)
+    disk_gib = os_disk_gib if os_disk_gib is not None else disks.default_gib
+    found = fit(disks, disk_gib, trusted_launch=trusted_launch)
     where = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
-    asked = f"{wanted} GiB" if os_disk_gib is not None else f"the default {wanted} GiB"
+    asked = f"{disk_gib} GiB" if os_disk_gib is not None else f"the default {disk_gib} GiB"
     if found.answer == "no":
         message = f"An ephemeral OS disk of {asked} does not fit {name}: {_places(disks)}."
         fix = f"At most sizeGb: {found.most_gib}, or type: Managed." if found.most_gib else "Use type: Managed."

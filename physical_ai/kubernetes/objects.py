@@ -37,9 +37,9 @@ def taint_text(taint: Mapping[str, Any]) -> str:
 
 def condition(item: Mapping[str, Any], kind: str) -> Json:
     """Condition of the given type; empty where there is none."""
-    found: list[Json] = at(item, "status.conditions", [])
+    conditions: list[Json] = at(item, "status.conditions", [])
     nothing: Json = {}
-    return next((each for each in found if each.get("type") == kind), nothing)
+    return next((each for each in conditions if each.get("type") == kind), nothing)
 
 
 def is_ready(item: Mapping[str, Any]) -> bool:

@@ -111,6 +111,6 @@ def selects_labels(selector: Mapping[str, Any] | None, given: Mapping[str, str])
     """
     if selector is None:
         return False
-    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
+    match_labels: Mapping[str, str] = selector.get("matchLabels") or {}
     expressions: Sequence[Json] = selector.get("matchExpressions") or ()
-    return matches(wanted, given) and all(holds(each, given) for each in expressions)
+    return matches(match_labels, given) and all(holds(each, given) for each in expressions)

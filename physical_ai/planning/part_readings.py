@@ -53,7 +53,7 @@ def as_fault(text: str) -> Fault:
     write.
     """
     head, *lines = (line.strip() for line in text.splitlines())
-    found = HEAD.fullmatch(head)
-    file, line, place = found.groups() if found else ("parts", None, head)
+    match = HEAD.fullmatch(head)
+    file, line, place = match.groups() if match else ("parts", None, head)
     problem, fix = (lines[0], " ".join(lines[1:])) if lines else (place, "")
     return fault(file, place if lines else "form", problem, fix or None, line=int(line) if line else None)

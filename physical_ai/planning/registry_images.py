@@ -23,9 +23,9 @@ def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str
     # AKS's Pods use images of Microsoft's registry, which every cluster reaches; they must not depend on another
     # registry.
     others = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(OF_AKS)}
-    found = copy.deepcopy(manifests.load("registry-images.yaml"))
+    objects = copy.deepcopy(manifests.load("registry-images.yaml"))
     imported = settings.data_services.registry.imported if settings.data_services is not None else ()
-    for manifest in found:
+    for manifest in objects:
         if imported:
             manifest["metadata"]["annotations"] = {IMPORTED: json.dumps(list(imported))}
         spec = manifest["spec"]
@@ -35,4 +35,4 @@ def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str
         # The JSON text serves as CEL text: JSON strings have the same syntax in CEL.
         own = {"name": "registry", "expression": json.dumps(registry)}
         spec["variables"] = [own if each["name"] == "registry" else each for each in spec["variables"]]
-    return found
+    return objects

@@ -102,14 +102,14 @@ class AmdGates:
         return self._wait(DRIVER_GATE, "The driver is not loaded on the node yet.", message=message)
 
     def plugin(self) -> ClosedGate:
-        wanted = amd.device_plugin(self.pool)
-        found = next((each for each in self.amd.daemonsets if name(each) == wanted), None)
-        pods = self.evidence.pods_of(wanted, self.name)
+        daemonset_name = amd.device_plugin(self.pool)
+        found = next((each for each in self.amd.daemonsets if name(each) == daemonset_name), None)
+        pods = self.evidence.pods_of(daemonset_name, self.name)
         if not pods:
             spec: Json = at(found or {}, "spec.template.spec", {})
             taints = untolerated(spec, self.node) if found is not None else ()
             if taints:
-                return self._closed(PLUGIN_GATE, "amd-untolerated", daemonset=wanted, taint=", ".join(taints))
+                return self._closed(PLUGIN_GATE, "amd-untolerated", daemonset=daemonset_name, taint=", ".join(taints))
             return self._wait(PLUGIN_GATE, "The node has no Pod of the device plugin yet.")
         pod = pods[-1]
         if unfinished(pod)[0]:
@@ -151,5 +151,5 @@ class AmdGates:
 
 def _message(config: Json) -> str:
     """Problem that a DeviceConfig's condition Ready reports; empty where it reports none."""
-    found = condition(config, "Ready")
-    return str(found.get("message", "")) if found.get("status") == "False" else ""
+    ready = condition(config, "Ready")
+    return str(ready.get("message", "")) if ready.get("status") == "False" else ""

@@ -156,8 +156,8 @@ def hint(error: str) -> str | None:
     """Advice to print below the error of a deployment; for an unknown code of Azure, where to look it up; None for an
     error without advice and without a code.
     """
-    found = _CODE.search(error)
-    return advice(error) or (where_to_look(found[1]) if found is not None else None)
+    match = _CODE.search(error)
+    return advice(error) or (where_to_look(match[1]) if match is not None else None)
 
 
 def where_to_look(code: str) -> str:

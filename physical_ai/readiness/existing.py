@@ -213,8 +213,10 @@ def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
     before, now = labels(node).get(DRIVER_LABEL), pool.driver.source
     if before is None or before == now.value:
         return None
-    wanted = pool_labels(pool_name, pool)
-    change = " ".join(f"{key}={wanted[key]}" if key in wanted else f"{key}-" for key in _OF_THE_DRIVER)
+    expected_labels = pool_labels(pool_name, pool)
+    change = " ".join(
+        f"{key}={expected_labels[key]}" if key in expected_labels else f"{key}-" for key in _OF_THE_DRIVER
+    )
     label = f"kubectl label --overwrite node {name(node)} {change}"
     steps = (
         f"remove the driver from it, restart it, then {label}"

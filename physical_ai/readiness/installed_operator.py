@@ -90,7 +90,7 @@ def differences(
 
 
 def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Finding]:
-    wanted = settings.gpu_operator.version
+    version = settings.gpu_operator.version
     if len(found.policies) > 1:
         listed = ", ".join(sorted(map(name, found.policies)))
         yield stops("ClusterPolicy", f"there are several ({listed}), and the operator follows one", "Keep one.")
@@ -106,12 +106,12 @@ def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Finding]
     if not found.version:
         fix = "Compare it yourself: helm list -A"
         yield differs("release", f"not known: the ClusterPolicy has no label {VERSION_LABEL}", fix)
-    elif found.version != wanted:
+    elif found.version != version:
         known = operator_releases()
         fix = f"Write gpuOperator.version: {found.version}, so that the rules judge what is there."
         if found.version not in known:
             fix = f"Change it to a release that the catalogue has: {', '.join(known)}."
-        yield stops("release", f"{found.version}, and gpuOperator.version says {wanted}", fix)
+        yield stops("release", f"{found.version}, and gpuOperator.version says {version}", fix)
 
 
 def _operands(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Finding]:

@@ -38,8 +38,8 @@ UNKNOWN_FAILURE = (
 
 def grid_cause(said: str) -> str:
     """Id of the cause why the GRID agent does not report its driver as ready, derived from the agent's message."""
-    found = cause_of("rollout", said)
-    return found[0].id if found is not None else "grid-driver"
+    cause_and_facts = cause_of("rollout", said)
+    return cause_and_facts[0].id if cause_and_facts is not None else "grid-driver"
 
 
 class NodeGates(GatesOfNode):
@@ -65,11 +65,11 @@ class NodeGates(GatesOfNode):
     def ready(self) -> ClosedGate | None:
         if is_ready(self.node):
             return None
-        found = condition(self.node, "Ready")
-        message = str(found.get("message", ""))
+        ready = condition(self.node, "Ready")
+        message = str(ready.get("message", ""))
         toolkit = self.evidence.pod(self.name, "toolkit")
         said, more = self.evidence.messages(toolkit) if toolkit else ("", "")
-        matched = cause_of("node", f"{found.get('reason', '')}\n{message}\n{more}")
+        matched = cause_of("node", f"{ready.get('reason', '')}\n{message}\n{more}")
         if matched is not None:
             # If the container toolkit is the cause, its own message is more specific than the kubelet's.
             pattern = matched[0].pattern

@@ -104,8 +104,8 @@ def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None
     None where it has all.
     """
     given = labels(node)
-    wanted: Mapping[str, str] = pod_spec.get("nodeSelector") or {}
-    for key, value in sorted(wanted.items()):
+    selector: Mapping[str, str] = pod_spec.get("nodeSelector") or {}
+    for key, value in sorted(selector.items()):
         if given.get(key) != value:
             return key, value, given.get(key)
     return None

@@ -105,12 +105,12 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
 def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
     """Fields of a closed gate for a driver that the GRID agent has not verified."""
     message = str(reported.get("message", ""))
-    found = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
-    known = found[0] if found is not None else causes()["grid-driver"]
+    cause_and_facts = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
+    known = cause_and_facts[0] if cause_and_facts is not None else causes()["grid-driver"]
     facts = {"node": name(node), "pool": expected.pool, "stack": expected.stack, "namespace": OPERATOR_NAMESPACE}
     facts |= {"value": str(reported.get("reason", "")), "message": message}
     reason, fix = known.describe(facts, azure=not expected.existing)
-    if found is None:
+    if cause_and_facts is None:
         reason = f"The GRID driver agent has not verified the configured driver: {message}"
     return {"reason": reason, "cause": known.id, "fix": fix, "message": message, "may_recover": known.waits}
 
@@ -169,8 +169,8 @@ def _owner(item: Json) -> tuple[str, str]:
 
 
 def _container(item: Json, wanted: str) -> Json:
-    found: Sequence[Json] = at(item, "spec.template.spec.containers", [])
-    return next((each for each in found if each.get("name") == wanted), found[0] if found else {})
+    containers: Sequence[Json] = at(item, "spec.template.spec.containers", [])
+    return next((each for each in containers if each.get("name") == wanted), containers[0] if containers else {})
 
 
 def _env(container: Json) -> dict[str, str]:

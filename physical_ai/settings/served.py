@@ -29,15 +29,15 @@ def load_backend_stacks(
     faults: list[Fault] = []
     claimed = {settings.osmo.backend_name: settings.stack}
     for place, stack in enumerate(settings.osmo.backends):
-        here: Path = (*_BACKENDS, place)
+        setting: Path = (*_BACKENDS, place)
         try:
             served = load(stack)
         except SettingsError as refused:
             first = refused.faults[0]
             problem = f"The stack '{stack}' cannot be served, because it cannot be loaded: {first.problem}"
-            faults.append(merged.fault(here, problem, f"physai explain {stack}"))
+            faults.append(merged.fault(setting, problem, f"physai explain {stack}"))
             continue
-        faults += [merged.fault(here, problem, fix) for problem, fix in _refusals(settings, served, claimed)]
+        faults += [merged.fault(setting, problem, fix) for problem, fix in _refusals(settings, served, claimed)]
         claimed.setdefault(served.osmo.backend_name, stack)
         found.append(served)
     return tuple(found), faults

@@ -20,8 +20,8 @@ FAILED = 226
 
 
 def dcgmi(machine: Machine, command: str) -> tuple[int, str]:
-    found = re.search(r"-r (\d)", command)
-    level = int(found[1]) if found else 1
+    match = re.search(r"-r (\d)", command)
+    level = int(match[1]) if match else 1
     if machine.state.hardware.vgpu:
         return 253, "Error: Unable to run diagnostic on unsupported GPU 0.\n"
     if machine.cuda_error:

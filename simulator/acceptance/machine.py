@@ -74,8 +74,8 @@ class Machine:
 
     @property
     def figures(self) -> Figures:
-        found = figures().get(self.size.gpu.model if self.size.gpu else "")
-        return found or Figures(25.0, 25.0, 20.0)
+        row = figures().get(self.size.gpu.model if self.size.gpu else "")
+        return row or Figures(25.0, 25.0, 20.0)
 
     @property
     def has_libraries(self) -> bool:

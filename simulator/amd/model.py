@@ -33,8 +33,8 @@ BUILD_MINUTES = 10
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
     """AMD's GPUs of a node's machine; None for nodes without AMD GPUs."""
-    found = machine_of(node)
-    return found.gpu if found is not None and found.gpu is not None and found.gpu.vendor is AMD else None
+    machine = machine_of(node)
+    return machine.gpu if machine is not None and machine.gpu is not None and machine.gpu.vendor is AMD else None
 
 
 def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:

@@ -68,9 +68,9 @@ class ArmEndpoint:
             ("PUT", IMPACT, self._report_impact),
         ]
         for verb, pattern, handle in routes:
-            found = pattern.match(path)
-            if verb == method and found is not None:
-                return handle(found, body)
+            match = pattern.match(path)
+            if verb == method and match is not None:
+                return handle(match, body)
         message = f"The simulator has no model of {method} {path}."
         raise ArmError(Refusal("arm-api-version", 404, "InvalidResourceType", message))
 
@@ -80,11 +80,11 @@ class ArmEndpoint:
     # Pools
 
     def _pool(self, pool_id: str) -> Resource:
-        found = self.cloud.get(pool_id)
-        if found is None:
+        resource = self.cloud.get(pool_id)
+        if resource is None:
             message = f"Could not find the agentpool: {ids.name(pool_id)}."
             raise ArmError(Refusal("arm-delete-missing", 404, "NotFound", message, flat=True))
-        return found
+        return resource
 
     def _read_pool(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
         del body

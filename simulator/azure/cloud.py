@@ -110,8 +110,8 @@ class Cloud:
     def get(self, resource_id: str) -> Resource | None:
         """A resource with the outputs a GET would show now."""
         with self._lock:
-            found = self._azure().get(resource_id)
-            return found and replace(found, outputs=outputs.compute(found, self._azure()))
+            resource = self._azure().get(resource_id)
+            return resource and replace(resource, outputs=outputs.compute(resource, self._azure()))
 
     def resources(self, *, inline: bool = False) -> dict[str, Json]:
         """Id → `{type, inputs, outputs, state}`; with `inline` also resources that a parent's PUT created."""
@@ -166,27 +166,27 @@ class Cloud:
                 self._finish(staged.id, kept)
         if mapping.kind in ("RoleAssignment", "ManagedCluster"):
             self._grants.tick()
-        found = self.get(staged.id)
-        assert found is not None
-        return found
+        resource = self.get(staged.id)
+        assert resource is not None
+        return resource
 
     @models("arm-delete-missing", "uai-delete")
     def delete(self, resource_id: str) -> None:
         """Deletes a resource and its children; a missing one is not an error. Raises `ArmError`."""
         with self._lock:
-            found = self._azure().get(resource_id)
-            if found is None:
+            resource = self._azure().get(resource_id)
+            if resource is None:
                 return
-            self._raise_first(found.id, refusals(Delete(found, self._azure())))
-            self._store.put(replace(found, state="Deleting"))
+            self._raise_first(resource.id, refusals(Delete(resource, self._azure())))
+            self._store.put(replace(resource, state="Deleting"))
             self._store.save()
-        if found.kind == "ResourceGroup":
-            self._empty_group(found)
-        with self._operation(found.id, "Deleting"):
+        if resource.kind == "ResourceGroup":
+            self._empty_group(resource)
+        with self._operation(resource.id, "Deleting"):
             try:
-                self._finish_delete(found)
+                self._finish_delete(resource)
             except Exception as error:
-                raise Refused(f"the simulated cluster of {found.id} could not be changed: {error}") from error
+                raise Refused(f"the simulated cluster of {resource.id} could not be changed: {error}") from error
 
     def purge_vault(self, name: str) -> None:
         """Deletes a deleted key vault for good. Raises `ArmError`."""
@@ -236,9 +236,9 @@ class Cloud:
     def finish_scaling(self, cluster_id: str, pool: str) -> None:
         """Finishes a resize that a process began and did not finish: Azure continues without its client."""
         with self._lock:
-            found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
-        if found is not None and found.state != "Deleting":
-            self._finish_pool(found)
+            resource = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
+        if resource is not None and resource.state != "Deleting":
+            self._finish_pool(resource)
 
     def _finish_pool(self, pool: Resource) -> None:
         with self._operation(pool.id, "Scaling"):
@@ -292,13 +292,13 @@ class Cloud:
         """
         with self._lock:
             azure = self._azure()
-            found = azure.get(resource_id)
-            if found is None or found.state == "Deleting":
+            resource = azure.get(resource_id)
+            if resource is None or resource.state == "Deleting":
                 return  # another operation on the resource has started
-            for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
+            for each in (*(r for r in puts.inline_children(resource, azure) if r.kind == "AgentPool"), resource):
                 self._store.put(puts.upgraded(each, kept.get(each.id, "")))
             azure = self._azure()
-            for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
+            for each in (*(r for r in puts.inline_children(resource, azure) if r.kind == "AgentPool"), resource):
                 now = azure.get(each.id) or each
                 ended = replace(now, state=machines.outcome(now, azure))
                 self._store.put(replace(ended, outputs=outputs.compute(ended, azure)))

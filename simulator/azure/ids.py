@@ -59,5 +59,5 @@ def name(resource_id: str) -> str:
 
 def group(resource_id: str) -> str:
     """Name of the resource group in an id; empty if the id has none."""
-    found = re.search(r"/resourcegroups/([^/]+)", resource_id, re.IGNORECASE)
-    return found.group(1) if found else ""
+    match = re.search(r"/resourcegroups/([^/]+)", resource_id, re.IGNORECASE)
+    return match.group(1) if match else ""

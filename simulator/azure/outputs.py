@@ -179,8 +179,8 @@ def identity_output(resource: Resource, outputs: Json, azure: AzureState) -> Jso
 
 
 def _identity_ids(reference: str, azure: AzureState) -> Json:
-    found = azure.get(reference, "UserAssignedIdentity")
-    outputs: Mapping[str, Any] = found.outputs if found else {}
+    resource = azure.get(reference, "UserAssignedIdentity")
+    outputs: Mapping[str, Any] = resource.outputs if resource else {}
     return {"clientId": outputs.get("clientId", ""), "principalId": outputs.get("principalId", "")}
 
 
@@ -221,10 +221,10 @@ def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
     resource group.
     """
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
-    found = azure.get(given, "UserAssignedIdentity")
-    if found is not None:
-        ids_ = {"clientId": found.outputs["clientId"], "objectId": found.outputs["principalId"]}
-        return {"resourceId": found.id, **ids_}
+    resource = azure.get(given, "UserAssignedIdentity")
+    if resource is not None:
+        ids_ = {"clientId": resource.outputs["clientId"], "objectId": resource.outputs["principalId"]}
+        return {"resourceId": resource.id, **ids_}
     group = get(clusters.effective(cluster.body, cluster.id), "properties.nodeResourceGroup")
     root = f"/subscriptions/{azure.directory.subscription}/resourceGroups/{group}"
     made = f"{root}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{ids.name(cluster.id)}-agentpool"

@@ -52,5 +52,5 @@ def quota_family(size: str) -> str:
 
 def vcpus(size: str) -> int:
     """Number of vCPUs in the name of a VM size; 0 if the name contains none."""
-    found = _VCPUS.match(size)
-    return int(found[1]) if found else 0
+    match = _VCPUS.match(size)
+    return int(match[1]) if match else 0

@@ -86,9 +86,9 @@ class AzureNative(Provider):
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":
             return self._location
         group = inputs.get("resourceGroupName")
-        found = self._cloud.get(f"/subscriptions/{self._subscription}/resourceGroups/{group}")
+        resource = self._cloud.get(f"/subscriptions/{self._subscription}/resourceGroups/{group}")
         # A group that does not exist yet has an unknown location.
-        return found.outputs["location"] if found else UNKNOWN
+        return resource.outputs["location"] if resource else UNKNOWN
 
     def diff(
         self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any], inputs: dict[str, Any]

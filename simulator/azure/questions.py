@@ -99,9 +99,9 @@ class Questions:
     def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         """HTTP status and body of the answer to a request. Raises ArmError."""
         for verb, pattern, handle in self._routes():
-            found = re.fullmatch(pattern, path, re.IGNORECASE)
-            if verb == method and found is not None:
-                parts = found.groupdict()
+            match = re.fullmatch(pattern, path, re.IGNORECASE)
+            if verb == method and match is not None:
+                parts = match.groupdict()
                 if "subscription" in parts:
                     self._own(parts["subscription"])
                 return handle(parts, parameters, body, caller)

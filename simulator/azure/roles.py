@@ -50,8 +50,8 @@ def builtin_roles() -> Mapping[str, Role]:
 
 def role_guid(role_definition_id: Any) -> str:
     """The GUID at the end of a role definition id; empty if the id has another form."""
-    found = ROLE_ID.search(role_definition_id) if isinstance(role_definition_id, str) else None
-    return found.group(2).lower() if found else ""
+    match = ROLE_ID.search(role_definition_id) if isinstance(role_definition_id, str) else None
+    return match.group(2).lower() if match else ""
 
 
 def guid_of(name: str) -> str:

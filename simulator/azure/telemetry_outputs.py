@@ -69,5 +69,5 @@ def grafana(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def _identity(identity_id: str, azure: AzureState) -> Json:
-    found = azure.get(identity_id, "UserAssignedIdentity")
-    return {name: found.outputs.get(name) for name in ("clientId", "principalId")} if found is not None else {}
+    resource = azure.get(identity_id, "UserAssignedIdentity")
+    return {name: resource.outputs.get(name) for name in ("clientId", "principalId")} if resource is not None else {}

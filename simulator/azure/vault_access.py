@@ -63,8 +63,8 @@ def _may_read(azure: AzureState, principal: str, known: Resource | None, vault: 
             continue
         if assignment.facts.get("effectiveAt", 0) > azure.now:
             continue
-        found = _SCOPE.search(scope)
-        if found and found["vault"].lower() == vault.lower() and (found["secret"] or secret).lower() == secret.lower():
+        match = _SCOPE.search(scope)
+        if match and match["vault"].lower() == vault.lower() and (match["secret"] or secret).lower() == secret.lower():
             return True
         if known is not None and ids.is_under(f"{known.id}/secrets/{secret}", scope):
             return True

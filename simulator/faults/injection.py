@@ -155,14 +155,14 @@ class Injector:
 
 def gpus_of(node: Json) -> int:
     """Number of GPUs in the machine of a node."""
-    found = machine_of(node)
-    return found.gpu.count if found is not None and found.gpu is not None else 0
+    machine = machine_of(node)
+    return machine.gpu.count if machine is not None and machine.gpu is not None else 0
 
 
 def _can(node: Json, row: Fault) -> bool:
     """True if the fault can happen to the node."""
-    found = machine_of(node)
-    fits = not row.needs or (found is not None and found.infiniband)
+    machine = machine_of(node)
+    fits = not row.needs or (machine is not None and machine.infiniband)
     return fits and (not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers)
 
 

@@ -77,8 +77,8 @@ def of_size(size: Machine) -> Hardware | None:
 
 def of_node(node: Mapping[str, Any]) -> Hardware | None:
     """The GPUs that a node's VM size or server has."""
-    found = machine_of(node)
-    return of_size(found) if found is not None else None
+    machine = machine_of(node)
+    return of_size(machine) if machine is not None else None
 
 
 INSTANCES = {

@@ -21,8 +21,8 @@ FIELDS = ("vendor",)
 
 def os_release(image: str) -> dict[str, str]:
     """`ID` and `VERSION_ID` of /etc/os-release, from the kubelet's `osImage`."""
-    found = re.search(r"\d+\.\d+", image)
-    version = found[0] if found else ""
+    match = re.search(r"\d+\.\d+", image)
+    version = match[0] if match else ""
     name = "azurelinux" if "Azure Linux" in image else image.partition(" ")[0].lower()
     return {"ID": name, "VERSION_ID": version}
 

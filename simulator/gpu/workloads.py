@@ -66,8 +66,8 @@ def claims_of(pod: Mapping[str, Any]) -> list[str]:
     made: dict[str, str] = {
         each["name"]: each.get("resourceClaimName") or "" for each in at(pod, "status.resourceClaimStatuses", [])
     }
-    wanted: list[Json] = at(pod, "spec.resourceClaims", [])
-    return [found for each in wanted if (found := each.get("resourceClaimName") or made.get(each["name"], ""))]
+    claims: list[Json] = at(pod, "spec.resourceClaims", [])
+    return [found for each in claims if (found := each.get("resourceClaimName") or made.get(each["name"], ""))]
 
 
 def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:

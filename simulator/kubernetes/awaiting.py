@@ -143,10 +143,10 @@ class Awaiter:
         yield 0
 
     def _state(self, live: Object, inputs: Object) -> Waiting | None:
-        wanted = annotation(inputs, WAIT_FOR)
-        if wanted:
+        conditions = annotation(inputs, WAIT_FOR)
+        if conditions:
             try:
-                return waiting_for(live, wanted)
+                return waiting_for(live, conditions)
             except (ValueError, JsonPathError) as problem:
                 raise NotInTime(live, [f"annotation {WAIT_FOR}: {problem}"]) from None
         return waiting(live, self._surroundings(live))

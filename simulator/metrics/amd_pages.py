@@ -51,10 +51,10 @@ def prefix_of(config: Json | None) -> str:
 def _parsed(config: Json | None) -> Json:
     """Configuration of the exporter; empty if the exporter cannot parse it, as it then uses its defaults."""
     try:
-        found: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
+        document: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:
         return {}
-    return cast("Json", found) if isinstance(found, dict) else {}
+    return cast("Json", document) if isinstance(document, dict) else {}
 
 
 def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> list[Holder]:

@@ -40,8 +40,8 @@ class Unit:
     @property
     def memory_mib(self) -> int | None:
         """Memory of an instance in MiB, from its profile's name (`1g.12gb`); None for a whole GPU."""
-        found = _MEMORY.search(self.profile)
-        return int(found[1]) * MIB if found else None
+        match = _MEMORY.search(self.profile)
+        return int(match[1]) * MIB if match else None
 
 
 def units(gpus: Sequence[Mig]) -> list[Unit]:

@@ -167,8 +167,8 @@ class Exporters:
     def _node_exporter(self, node: str) -> str:
         """Output of node_exporter about the InfiniBand ports of a node."""
         item = self._node(node)
-        found = machine_of(item)
-        ports = found.gpu.count if found is not None and found.gpu is not None and found.infiniband else 0
+        machine = machine_of(item)
+        ports = machine.gpu.count if machine is not None and machine.gpu is not None and machine.infiniband else 0
         defects = defects_of(item)
         there = ports - ("adapter-missing" in defects and ports > 0)
         return node_exporter.page(there, int("port-down" in defects), node_faults(item).port_gains(time.time()))

@@ -72,10 +72,10 @@ def prometheus_duration(iso: str) -> str:
     Raises:
         ValueError: it is not ISO 8601.
     """
-    found = _ISO.match(iso)
-    if found is None:
+    match = _ISO.match(iso)
+    if match is None:
         raise ValueError(f"{iso} is not a duration in ISO 8601")
-    seconds = sum(int(part or 0) * unit for part, unit in zip(found.groups(), (86400, 3600, 60, 1), strict=True))
+    seconds = sum(int(part or 0) * unit for part, unit in zip(match.groups(), (86400, 3600, 60, 1), strict=True))
     return f"{seconds}s"
 
 

@@ -30,8 +30,8 @@ class Notifications:
         if not path.startswith(_BELOW):
             return False
         try:
-            given: Any = json.loads(body)
-            found = {key: given[key] for key in ("status", "alerts")}
+            document: Any = json.loads(body)
+            found = {key: document[key] for key in ("status", "alerts")}
         except (ValueError, KeyError, TypeError):
             return False
         with self._lock:

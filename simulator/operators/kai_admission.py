@@ -188,8 +188,8 @@ def _requests_gpu(container: Json) -> bool:
 
 
 def _has_gpu_limit(pod: Json) -> bool:
-    found = [*at(pod, "spec.containers", []), *at(pod, "spec.initContainers", [])]
-    return any(GPU in at(each, "resources.limits", {}) for each in found)
+    containers = [*at(pod, "spec.containers", []), *at(pod, "spec.initContainers", [])]
+    return any(GPU in at(each, "resources.limits", {}) for each in containers)
 
 
 def _device_problems(pod: Json, place: _Place | None) -> Iterator[str]:

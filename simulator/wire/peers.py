@@ -76,8 +76,8 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
             return None  # no provider method streams
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
-            found = _PEER.fullmatch(context.peer())
-            if found is None or not self._serves(int(found[1])):
+            match = _PEER.fullmatch(context.peer())
+            if match is None or not self._serves(int(match[1])):
                 context.abort(grpc.StatusCode.PERMISSION_DENIED, "this provider serves its own user's processes only")
             return handler.unary_unary(request, context)
 

@@ -19,8 +19,8 @@ POOL: dict[str, Any] = {
 
 def mixed(*assignments: str, **pool: Any) -> Loaded:
     """Stack with the pool `mi300x`, and with the settings that `assignments` set."""
-    own = Overlay("the test", {"pools": {"mi300x": {**POOL, **pool}}})
-    return load(STACK, [own, Overlay.assign(assignments)])
+    overlay = Overlay("the test", {"pools": {"mi300x": {**POOL, **pool}}})
+    return load(STACK, [overlay, Overlay.assign(assignments)])
 
 
 def mixed_settings(*assignments: str, **pool: Any) -> Settings:

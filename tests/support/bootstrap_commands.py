@@ -298,17 +298,17 @@ class Gh:
         known = self.state["environments"]
         if method == "GET":
             return (200, known[name]) if name in known else (404, {"message": "Not Found"})
-        given = json.loads(self.body)
+        document = json.loads(self.body)
         rules: list[dict[str, Any]] = []
-        if given.get("wait_timer"):
-            rules.append({"type": "wait_timer", "wait_timer": given["wait_timer"]})
-        if reviewers := given.get("reviewers"):
+        if document.get("wait_timer"):
+            rules.append({"type": "wait_timer", "wait_timer": document["wait_timer"]})
+        if reviewers := document.get("reviewers"):
             if self.state["visibility"] != "public" and not self.state["enterprise"]:
                 return 422, {"message": "Failed to create the environment protection rule."}
             members = [{"type": each["type"], "reviewer": {"id": each["id"]}} for each in reviewers]
-            own = given.get("prevent_self_review", False)
+            own = document.get("prevent_self_review", False)
             rules.append({"type": "required_reviewers", "prevent_self_review": own, "reviewers": members})
-        policy = given.get("deployment_branch_policy")
+        policy = document.get("deployment_branch_policy")
         rules += [{"type": "branch_policy"}] * bool(policy)
         before = known.get(name, {}).get("policies", []) if (policy or {}).get("custom_branch_policies") else []
         known[name] = {

@@ -41,10 +41,10 @@ def parts(page: Path) -> tuple[tuple[str, ...], tuple[Block, ...]]:
     blocks: list[Block] = []
     fence, info, start, inside = "", "", 0, list[str]()
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence, info, start, inside = found[1], found[2].strip(), number + 1, []
-        elif found and fence and found[1].startswith(fence) and not found[2].strip():
+        match = _FENCE.match(line)
+        if match and not fence:
+            fence, info, start, inside = match[1], match[2].strip(), number + 1, []
+        elif match and fence and match[1].startswith(fence) and not match[2].strip():
             blocks.append(Block(info, "\n".join(inside), start))
             fence = ""
         elif fence:

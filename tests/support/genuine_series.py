@@ -213,8 +213,8 @@ def _pod(
 
 def read(page: str, extra: str, *, exported: bool = False) -> Iterator[tuple[str, float]]:
     for line in page.splitlines():
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             continue
-        labels = _EXPORTED.sub(r"exported_\1=", found[2] or "") if exported else found[2] or ""
-        yield f"{found[1]}{{{','.join(filter(None, (extra, labels)))}}}", float(found[3])
+        labels = _EXPORTED.sub(r"exported_\1=", match[2] or "") if exported else match[2] or ""
+        yield f"{match[1]}{{{','.join(filter(None, (extra, labels)))}}}", float(match[3])

@@ -91,10 +91,10 @@ def _status_text(what: str) -> bool:
     """True if the model can write this intermediate status: the states that are not ready are known, and in the
     operator's order.
     """
-    found = re.search(r"states not ready: \[(.*)\]", what)
-    if found is None:
+    match = re.search(r"states not ready: \[(.*)\]", what)
+    if match is None:
         return True
-    order = [STATES.index(state) for state in found[1].split()]
+    order = [STATES.index(state) for state in match[1].split()]
     return order == sorted(order)
 
 

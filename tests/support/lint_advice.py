@@ -86,20 +86,20 @@ def take_out(document: Document, finding: WorkflowFinding) -> None:
 
 
 def _fragment(finding: WorkflowFinding) -> tuple[str, Any]:
-    found = _FRAGMENT.match(finding.fix or "")
-    if found is None:
+    match = _FRAGMENT.match(finding.fix or "")
+    if match is None:
         raise NotApplicable(finding.fix)
-    text = found[2]
+    text = match[2]
     for word, value in PLACES.items():
         text = re.sub(rf"\b{word}\b", value, text)
-    return found[1], yaml.safe_load(text)
+    return match[1], yaml.safe_load(text)
 
 
 def _suggested(finding: WorkflowFinding) -> str:
-    found = _SUGGESTED.match(finding.fix or "")
-    if found is None:
+    match = _SUGGESTED.match(finding.fix or "")
+    if match is None:
         raise NotApplicable(finding.fix)
-    return found[1]
+    return match[1]
 
 
 def _steps(finding: WorkflowFinding) -> list[str | int]:

@@ -162,8 +162,8 @@ def _route(where: str, around: Mapping[str, Any]) -> Finding:
 
 def _annotations(around: Mapping[str, Any]) -> dict[str, Any]:
     """Annotations among the values beside a value, whatever their key is called, such as `serviceAnnotations`."""
-    found = (value for key, value in around.items() if _ANNOTATIONS.search(key) and is_mapping(value))
-    return {name: value for each in found for name, value in each.items() if value}
+    sections = (value for key, value in around.items() if _ANNOTATIONS.search(key) and is_mapping(value))
+    return {name: value for each in sections for name, value in each.items() if value}
 
 
 def _error(where: str, costs: str, fix: str, source: str) -> Finding:

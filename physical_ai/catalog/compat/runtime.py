@@ -64,8 +64,8 @@ def _nri(release: OperatorRelease, containerd: str | None, *, cdi: bool, nri: bo
             "gpu-operator validations.yaml",
         )
     if containerd is not None:
-        found = version(containerd)
-        if found < NRI_SINCE[0] or (2,) <= found < NRI_SINCE[1]:
+        number = version(containerd)
+        if number < NRI_SINCE[0] or (2,) <= number < NRI_SINCE[1]:
             message = f"The NRI plugin needs containerd 1.7.30, 2.1 or newer, not {containerd}."
             yield Finding(Severity.ERROR, "nri-containerd", "nri", message, "nri: false", NRI_DOCS)
     message = "NVIDIA does not yet recommend the NRI plugin for production."

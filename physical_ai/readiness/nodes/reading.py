@@ -46,9 +46,9 @@ def raws(signs: NodeSigns) -> Iterator[Raw]:
     if signs.gate is not None:
         yield _gate(signs.gate, signs)
     elif signs.node is not None and not is_ready(signs.node) and condition(signs.node, "Ready"):
-        found = condition(signs.node, "Ready")
-        said = f"{found.get('reason', '')}: {found.get('message', '')}"
-        unready = _of_row(signs, node_causes()["node-not-ready"], f"condition Ready={found.get('status')}: {said}")
+        ready = condition(signs.node, "Ready")
+        said = f"{ready.get('reason', '')}: {ready.get('message', '')}"
+        unready = _of_row(signs, node_causes()["node-not-ready"], f"condition Ready={ready.get('status')}: {said}")
         yield replace(unready, gate=True)
     for alert in signs.alerts:
         yield _alert(alert, signs)
@@ -211,9 +211,9 @@ def _labels(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _leaving(signs: NodeSigns) -> Iterator[Raw]:
-    found = removal(signs.node) if signs.node is not None else None
-    if found is not None:
-        cause, shown = found
+    pending_removal = removal(signs.node) if signs.node is not None else None
+    if pending_removal is not None:
+        cause, shown = pending_removal
         yield _of_row(signs, node_causes()[cause], shown)
 
 

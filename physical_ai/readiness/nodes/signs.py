@@ -143,8 +143,8 @@ def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) 
 
 def unusual(node: Json | None) -> list[Json]:
     """Conditions of a node that report a problem, or whose monitor does not know."""
-    found: list[Json] = at(node, "status.conditions", []) if node else []
-    return [each for each in found if _is_wrong(each) or is_not_known(each)]
+    conditions: list[Json] = at(node, "status.conditions", []) if node else []
+    return [each for each in conditions if _is_wrong(each) or is_not_known(each)]
 
 
 def is_not_known(condition: Json) -> bool:

@@ -116,12 +116,12 @@ def _judged(part: Part, item: Json | None, nodes: Sequence[Json], targets: Targe
 
 
 def _of_replicas(part: Part, item: Json, _: Sequence[Json], __: Targets) -> Absence | None:
-    wanted = int(at(item, "spec.replicas", 1))
-    if wanted == 0 and part.replicas:
+    replicas = int(at(item, "spec.replicas", 1))
+    if replicas == 0 and part.replicas:
         return Absence(part, "scaled-down", "spec.replicas: 0", f"spec of the {part.kind}")
     ready = "status.availableReplicas" if part.kind == "Deployment" else "status.readyReplicas"
-    if wanted and not int(at(item, ready, 0)):
-        evidence = f"{ready.removeprefix('status.')}: 0 of {wanted}"
+    if replicas and not int(at(item, ready, 0)):
+        evidence = f"{ready.removeprefix('status.')}: 0 of {replicas}"
         return Absence(part, "unavailable", evidence, f"status of the {part.kind}")
     return None
 

@@ -34,14 +34,14 @@ STAGE = "scheduling"
 
 def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Explanations of why the claims of a waiting Pod are not allocated; none for a Pod without claims."""
-    wanted: Sequence[Json] = at(pod, "spec.resourceClaims", [])
-    if not wanted:
+    claims: Sequence[Json] = at(pod, "spec.resourceClaims", [])
+    if not claims:
         return
     events = index.events("Pod", pod, NOT_CREATED)
     if events:
         yield _not_created(pod, str(events[-1].get("message", "")), index)
         return
-    missing = _missing(pod, wanted, index)
+    missing = _missing(pod, claims, index)
     if missing is not None:
         yield missing
         return
@@ -54,8 +54,8 @@ def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 def _not_created(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
     cause = "claim-quota" if "exceeded quota" in message else "claim-not-created"
-    found = QUOTA.search(message)
-    never = over_limit(found.groupdict()) if found else {}
+    match = QUOTA.search(message)
+    never = over_limit(match.groupdict()) if match else {}
     facts = {"where": f"event {NOT_CREATED}", "namespace": namespace(pod), **never}
     return index.explanation(subject(pod), "claim-over-quota" if never else cause, STAGE, message, **facts)
 

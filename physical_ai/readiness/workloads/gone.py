@@ -84,9 +84,9 @@ def _known(event: Mapping[str, Any], index: Index) -> Explanation | None:
     """Explanation of an event's message by a known cause; None where no cause fits."""
     line, about = f"{event.get('reason')}: {event.get('message', '')}", at(event, "involvedObject", dict[str, Any]())
     for stage in STAGES:
-        found = workload_cause_of(stage, line)
-        if found is not None and "{" not in found[0].reason:
-            return index.explanation(_named(about), found[0].id, stage, line)
+        cause_and_facts = workload_cause_of(stage, line)
+        if cause_and_facts is not None and "{" not in cause_and_facts[0].reason:
+            return index.explanation(_named(about), cause_and_facts[0].id, stage, line)
     return None
 
 

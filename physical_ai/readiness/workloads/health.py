@@ -145,8 +145,8 @@ def _rollout_shortfall(item: Mapping[str, Any]) -> str:
     if said := failure_said(item):
         return said
     updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))
-    wanted = max(made, owner_counts("Deployment", item)[0])
-    return f"updatedReplicas: {updated} of {wanted}" if updated is not None and int(updated) < wanted else ""
+    desired = max(made, owner_counts("Deployment", item)[0])
+    return f"updatedReplicas: {updated} of {desired}" if updated is not None and int(updated) < desired else ""
 
 
 def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:

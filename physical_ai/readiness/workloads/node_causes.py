@@ -29,10 +29,10 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
 
 def leaving(item: str, node: Json, index: Index) -> Explanation | None:
     """Explanation for a node that Azure, the autoscaler or somebody else removes; None where nobody does."""
-    found = removal(node)
-    if found is None:
+    pending_removal = removal(node)
+    if pending_removal is None:
         return None
-    cause, evidence = found
+    cause, evidence = pending_removal
     held = index.on_node(name(node))
     pods = f"{', '.join(held[:3])}{f' and {len(held) - 3} more' if len(held) > 3 else ''}" if held else "none"
     return index.explanation(item, cause, "node", evidence, node=name(node), pool=pool_of(node), pods=pods)
@@ -73,8 +73,8 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
     """Explanation for a node whose kubelet or container runtime does not work; None for a node that is Ready."""
     if is_ready(node):
         return None
-    found = condition(node, "Ready")
-    text = f"{found.get('reason', '')}: {found.get('message', '')}"
+    ready = condition(node, "Ready")
+    text = f"{ready.get('reason', '')}: {ready.get('message', '')}"
     fix = fix_of(name(node), index, f"physai why {name(node)} {index.given.stack} looks at the node.")
     return index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=short(text), nodeFix=fix)
 

@@ -80,10 +80,10 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
     """True where all Pods are healthy, and only the owner's own count is outdated."""
-    wanted = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
+    desired = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
     if failure_said(item):
         return False
-    return sum(not pod_shortfall(pod) for pod in pods_of(kind, item, index)) >= wanted
+    return sum(not pod_shortfall(pod) for pod in pods_of(kind, item, index)) >= desired
 
 
 def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:

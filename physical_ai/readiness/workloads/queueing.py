@@ -70,9 +70,9 @@ def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
         stale = index.events("PodGroup", group, "StaleJob")[-1:]
         lines += [(str(each.get("message", "")), "event StaleJob of the PodGroup") for each in stale]
     for line, where in lines:
-        found = workload_cause_of("gang", line) if line else None
-        if found is not None and not found[0].id.startswith("creation-"):
-            yield index.explanation(subject(pod), found[0].id, "gang", line, where=where, **facts)
+        cause_and_facts = workload_cause_of("gang", line) if line else None
+        if cause_and_facts is not None and not cause_and_facts[0].id.startswith("creation-"):
+            yield index.explanation(subject(pod), cause_and_facts[0].id, "gang", line, where=where, **facts)
 
 
 def _scheduler_problem(index: Index) -> str:
@@ -156,13 +156,13 @@ def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
     """Id of the cause, and its facts. A request that exceeds the limit on its own gets a cause that says so, since
     waiting does not help it. Any other request gets the given cause, without facts.
     """
-    found = _LIMIT.search(message) or _GUARANTEE.search(message)
-    if found is None or quantity(found["asked"]) is None or quantity(found["most"]) is None:
+    match = _LIMIT.search(message) or _GUARANTEE.search(message)
+    if match is None or quantity(match["asked"]) is None or quantity(match["most"]) is None:
         return cause, {}
-    asked, most = quantity(found["asked"]) or 0, quantity(found["most"]) or 0
+    asked, most = quantity(match["asked"]) or 0, quantity(match["most"]) or 0
     if asked <= most:
         return cause, {}
-    amounts = {key: value for key, value in found.groupdict().items() if value}
+    amounts = {key: value for key, value in match.groupdict().items() if value}
     return {"queue-limit": "queue-over-limit", "queue-quota": "queue-over-quota"}.get(cause, cause), amounts
 
 

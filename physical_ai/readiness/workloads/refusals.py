@@ -41,8 +41,8 @@ def _last(index: Index, wanted: str) -> list[Json]:
     """Last event of each kind of refusal for each controller; kinds are distinguished by the message without random
     names.
     """
-    found = last_refusals(index)
-    every = list({id(event): event for events in found.values() for event in events}.values())
+    refusals = last_refusals(index)
+    every = list({id(event): event for events in refusals.values() for event in events}.values())
     return every if not wanted else [each for each in every if _names(wanted, each)]
 
 
@@ -60,8 +60,8 @@ def last_refusals(index: Index) -> Mapping[tuple[str, str, str], list[Json]]:
         alike[*owner, _POD.sub("Pod", str(event.get("message", "")))] = event
     last: dict[tuple[str, ...], Json] = {}
     for (*owner, message), event in alike.items():
-        cause = workload_cause_of("gang", message)
-        last[*owner, cause[0].id if cause else message] = event
+        cause_and_facts = workload_cause_of("gang", message)
+        last[*owner, cause_and_facts[0].id if cause_and_facts else message] = event
     found: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
     for (kind, where, own, *_), event in last.items():
         found[kind, where, own].append(event)
@@ -95,9 +95,9 @@ def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
         return not job_shortfall(owner) or int(at(owner, "status.active", 0)) >= job_wants(owner) > 0
     if condition(owner, "ReplicaFailure").get("status") == "True":
         return False
-    wanted = owner_counts(kind, owner)[0] if kind in REPLICAS else 0
+    desired = owner_counts(kind, owner)[0] if kind in REPLICAS else 0
     made = at(owner, "status.currentNumberScheduled" if kind == "DaemonSet" else "status.replicas", 0)
-    return int(made) >= wanted
+    return int(made) >= desired
 
 
 def refusal(event: Mapping[str, Any], index: Index) -> Explanation:

@@ -43,8 +43,8 @@ def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
         yield lost
     if not is_ready(node) or at(pod, "metadata.deletionTimestamp"):
         return
-    found = container_problem(pod, index) if shortfall else None
-    yield from restarts(pod, index) if found is None and not shortfall else [found] if found is not None else ()
+    problem = container_problem(pod, index) if shortfall else None
+    yield from restarts(pod, index) if problem is None and not shortfall else [problem] if problem is not None else ()
 
 
 def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
@@ -79,10 +79,12 @@ def _ended(pod: Mapping[str, Any], host: str, index: Index) -> Iterator[Explanat
     said = ": ".join(line for line in lines[:2] if line) or ": ".join(line for line in lines[2:] if line)
     where = "status of the Pod" if any(lines[:2]) else "condition DisruptionTarget"
     for stage in ENDED_STAGES:
-        found = workload_cause_of(stage, text) if text else None
-        if found is not None:
-            own = {**facts, "message": lines[1] or text, **found[1]}
-            yield index.explanation(subject(pod), found[0].id, found[0].stages[0], said, where=where, **own)
+        cause_and_facts = workload_cause_of(stage, text) if text else None
+        if cause_and_facts is not None:
+            own = {**facts, "message": lines[1] or text, **cause_and_facts[1]}
+            yield index.explanation(
+                subject(pod), cause_and_facts[0].id, cause_and_facts[0].stages[0], said, where=where, **own
+            )
             return
     badly = bool(at(status, "state.terminated.exitCode", 0) or at(status, "lastState.terminated.exitCode", 0))
     if lines[0] and not badly:

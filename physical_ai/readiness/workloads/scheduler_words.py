@@ -40,10 +40,10 @@ def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterato
     group = index.group(pod)
     reason = str(condition(pod, "PodScheduled").get("reason", "") or "")
     words = message.partition(PREEMPTION)[0]
-    found = workload_causes_of("scheduling", f"{reason}: {words}")
-    exact = [each for each in found if each[0].id not in _GENERAL]
+    causes_and_facts = workload_causes_of("scheduling", f"{reason}: {words}")
+    exact = [each for each in causes_and_facts if each[0].id not in _GENERAL]
     if not exact and workload_cause_of("volume", message) is None:
-        exact = found
+        exact = causes_and_facts
     facts = {"namespace": namespace(pod), "pod": name(pod)}
     for cause, named in exact:
         own = {**facts, **named, **(_ports(pod, index) if cause.id == "host-port" else {})}
@@ -94,10 +94,10 @@ def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
 
     By requests, labels and taints a node would take the Pod, so only the scheduler knows what prevents it.
     """
-    found = condition(pod, "PodScheduled")
+    scheduled = condition(pod, "PodScheduled")
     facts = {"scheduler": scheduler_of(pod), "namespace": namespace(pod), "pod": name(pod)}
-    if found.get("status") == "False":
-        message = str(found.get("message") or found.get("reason") or "(no message)")
+    if scheduled.get("status") == "False":
+        message = str(scheduled.get("message") or scheduled.get("reason") or "(no message)")
         yield index.explanation(subject(pod), "scheduler-says", "scheduling", message, where=SAID, **facts)
         return
     created = str(at(pod, "metadata.creationTimestamp", "") or "")

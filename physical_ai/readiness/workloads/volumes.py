@@ -14,7 +14,9 @@ from physical_ai.readiness.workloads.model import Explanation
 def volume_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Explanations from the scheduler's message, if it is about a volume."""
     message = str(condition(pod, "PodScheduled").get("message", ""))
-    found = workload_cause_of("volume", message)
-    if found is not None:
-        facts = {"namespace": namespace(pod), "pod": name(pod), **found[1]}
-        yield index.explanation(subject(pod), found[0].id, "volume", message, "condition PodScheduled", **facts)
+    cause_and_facts = workload_cause_of("volume", message)
+    if cause_and_facts is not None:
+        facts = {"namespace": namespace(pod), "pod": name(pod), **cause_and_facts[1]}
+        yield index.explanation(
+            subject(pod), cause_and_facts[0].id, "volume", message, "condition PodScheduled", **facts
+        )

@@ -28,9 +28,9 @@ class PoolCheck:
 def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
     """Checks of a level and of the lower levels, in order, without lower checks that a higher one includes."""
     levels = LEVELS[: LEVELS.index(level) + 1]
-    wanted = [check for check in checks().values() if check.level in levels]
-    included = {check.replaces for check in wanted}
-    return [PoolCheck(check, not_for(check, pool)) for check in wanted if check.name not in included]
+    selected = [check for check in checks().values() if check.level in levels]
+    included = {check.replaces for check in selected}
+    return [PoolCheck(check, not_for(check, pool)) for check in selected if check.name not in included]
 
 
 def not_for(check: Check, pool: Pool) -> str:

@@ -183,14 +183,14 @@ class _Reader:
             if not isinstance(key, str) or not _is_text(key) or not isinstance(self._key(key_node), str):
                 _invalid_key(self._document.label, show(path) or "(top level)", str(key), self._document.faults, line)
                 continue
-            here = (*path, key)
+            setting = (*path, key)
             if key in first:
                 problem = f"'{key}' is a duplicate key, first on line {first[key]}."
-                self._refuse(here, line, problem, "Keep one of them, or give one another name.")
+                self._refuse(setting, line, problem, "Keep one of them, or give one another name.")
                 continue
             first[key] = line
-            found[key] = self.value(value_node, here)
-            self._document.lines[here] = line
+            found[key] = self.value(value_node, setting)
+            self._document.lines[setting] = line
         return found
 
     @staticmethod

@@ -101,17 +101,17 @@ def merge(layers: Sequence[Layer], last: Layer) -> Merged:
 
 def _lay(merged: Merged, layer: Layer, target: dict[str, Any], source: Mapping[str, Any], path: Path) -> None:
     for key, value in source.items():
-        here = (*path, key)
+        setting = (*path, key)
         if value is None:
-            _remove(merged, layer, target, here)
+            _remove(merged, layer, target, setting)
             continue
-        for length in range(1, len(here) + 1):
-            merged.sources[here[:length]] = layer
+        for length in range(1, len(setting) + 1):
+            merged.sources[setting[:length]] = layer
         if is_mapping(value):
             inner = target.get(key)
             if not is_map(inner):
                 inner = target[key] = dict[str, Any]()
-            _lay(merged, layer, inner, value, here)
+            _lay(merged, layer, inner, value, setting)
         else:
             target[key] = value
 

@@ -125,8 +125,8 @@ def _pools(settings: Settings) -> dict[Path, NodePool]:
 
 
 def _machine(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    here = (*path, "sku")
-    if not trust(here):
+    setting = (*path, "sku")
+    if not trust(setting):
         return
     try:
         found = machine(pool.sku)
@@ -139,56 +139,60 @@ def _machine(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFindin
         problem = f"'{pool.sku}' is not a server that the catalogue describes."
         fix = f"{near}Servers: {', '.join(servers())}.  Another one is a row in physical_ai/catalog/data/servers.yaml,"
         fix += " with its GPU; a new GPU model also needs its rows in physical_ai/catalog/data/gpu/."
-        yield error(here, problem, fix, rule=SERVER_UNKNOWN)
+        yield error(setting, problem, fix, rule=SERVER_UNKNOWN)
         return
     if not isinstance(pool, Pool):
         return
     if found.gpu is None:
-        yield error(here, f"{pool.sku} has no GPU.", "Name the server of the nodes that have one.", rule=SERVER_UNKNOWN)
+        yield error(
+            setting, f"{pool.sku} has no GPU.", "Name the server of the nodes that have one.", rule=SERVER_UNKNOWN
+        )
     elif pool.driver.source.value not in found.driver_sources and trust((*path, "driver")):
         problem = f"Driver source '{pool.driver.source.value}' does not work on {pool.sku}."
         fix = f"Use one of: {', '.join(found.driver_sources)}."
-        yield error((*path, "driver", "source"), problem, fix, others=(here,), rule=HOST_DRIVER)
+        yield error((*path, "driver", "source"), problem, fix, others=(setting,), rule=HOST_DRIVER)
 
 
 def _count(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    here = (*path, "scale")
-    if not trust(here):
+    setting = (*path, "scale")
+    if not trust(setting):
         return
     if pool.scale.is_autoscaled:
         problem = "No autoscaler adds nodes to an existing cluster."
         yield error(
-            here, problem, f"scale: {{count: {pool.scale.most}}}, the nodes that there are.", rule=NO_AUTOSCALER
+            setting, problem, f"scale: {{count: {pool.scale.most}}}, the nodes that there are.", rule=NO_AUTOSCALER
         )
     elif pool.scale.most < 1:
-        yield error((*here, "count"), "A class of nodes has at least one.", "Remove the pool, or count them.")
+        yield error((*setting, "count"), "A class of nodes has at least one.", "Remove the pool, or count them.")
 
 
 def _selector(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    here = (*path, "nodeSelector")
-    if not trust(here):
+    setting = (*path, "nodeSelector")
+    if not trust(setting):
         return
     if not pool.node_selector:
         problem = "An empty selector would make every node of the cluster part of this class."
-        yield error(here, problem, "Labels that all these nodes have, and no other: kubectl get nodes --show-labels.")
+        yield error(
+            setting, problem, "Labels that all these nodes have, and no other: kubectl get nodes --show-labels."
+        )
     for key, value in pool.node_selector.items():
         if problem := key_problem(key):
-            yield error((*here, key), problem, "Like example.com/servers or servers.")
+            yield error((*setting, key), problem, "Like example.com/servers or servers.")
         elif value and not is_value(value):
-            yield error((*here, key), f"'{value}' is not a label value.", "Copy it from a node.")
+            yield error((*setting, key), f"'{value}' is not a label value.", "Copy it from a node.")
         elif key == "agentpool" or key.startswith(_SET_LATER):
             problem = f"'{key}' is a label that the platform sets, or that comes and goes with it."
             fix = "Choose labels that whoever installed the cluster has set."
-            yield error((*here, key), problem, fix, rule=OWN_LABEL)
+            yield error((*setting, key), problem, fix, rule=OWN_LABEL)
 
 
 def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    here = (*path, "tolerate")
-    for index, taint in enumerate(pool.tolerate if trust(here) else ()):
+    setting = (*path, "tolerate")
+    for index, taint in enumerate(pool.tolerate if trust(setting) else ()):
         key, _, effect = split_taint(taint)
         if effect not in EFFECTS or key_problem(key):
             fix = "Write it as key=value:NoSchedule, or key:NoSchedule; copy it from a node."
-            yield error((*here, index), f"'{taint}' is not a taint.", fix)
+            yield error((*setting, index), f"'{taint}' is not a taint.", fix)
 
 
 def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
@@ -196,28 +200,28 @@ def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> I
 
     Whether nodes have Run:ai's label otherwise is checked by `physai check`.
     """
-    here = (*path, "nodeSelector")
-    if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(here):
+    setting = (*path, "nodeSelector")
+    if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(setting):
         return
     if pool.node_selector.get(WORKER_LABEL) == "true":
         problem = "Run:ai schedules on the nodes with this label, and the stack installs KAI for the same GPUs."
         fix = "Give Run:ai nodes of its own, and select the pool's by another label. Or osmo.mode: namespaces."
-        yield error((*here, WORKER_LABEL), problem, fix, others=(("osmo", "mode"),), rule=RUNAI)
+        yield error((*setting, WORKER_LABEL), problem, fix, others=(("osmo", "mode"),), rule=RUNAI)
 
 
 def _overlaps(pools: dict[Path, NodePool], trust: Trust) -> Iterator[SettingFinding]:
     """Errors of node classes of which one certainly contains another."""
     seen: list[tuple[Path, dict[str, str]]] = []
     for path, pool in pools.items():
-        here: Path = (*path, "nodeSelector")
-        if not pool.node_selector or not trust(here):
+        setting: Path = (*path, "nodeSelector")
+        if not pool.node_selector or not trust(setting):
             continue
         for other, selector in seen:
             if _within(selector, pool.node_selector) or _within(pool.node_selector, selector):
                 problem = f"The same nodes are in the class of {'.'.join(map(str, other[:-1]))}."
                 fix = "Give the two selectors different values of one label."
-                yield error(here, problem, fix, others=(other,), rule=SELECTORS)
-        seen.append((here, pool.node_selector))
+                yield error(setting, problem, fix, others=(other,), rule=SELECTORS)
+        seen.append((setting, pool.node_selector))
 
 
 def _within(some: dict[str, Any], more: dict[str, Any]) -> bool:

@@ -139,10 +139,10 @@ def _restore(given: DataServices, plan: DataFacts) -> Iterator[SettingFinding]:
 
 
 def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:
-    wanted = given.storage.redundancy
-    if wanted in ("ZRS", "GZRS") and _has_no_zones(settings):
+    redundancy = given.storage.redundancy
+    if redundancy in ("ZRS", "GZRS") and _has_no_zones(settings):
         problem = f"{settings.region} has no availability zones to spread copies over."
-        fix = f"redundancy: {'GRS' if wanted == 'GZRS' else 'LRS'}."
+        fix = f"redundancy: {'GRS' if redundancy == 'GZRS' else 'LRS'}."
         yield error((*_HERE, "storage", "redundancy"), problem, fix, rule=ZONES)
 
 
@@ -188,9 +188,9 @@ def _missing(image: str, otherwise: str = "") -> tuple[str, str]:
 def _registry(settings: Settings, given: DataServices, plan: DataFacts, trust: Trust) -> Iterator[SettingFinding]:
     if plan.registry_sku != "Premium" and private_endpoints(settings):
         problem = f"A {plan.registry_sku} registry has no private endpoint, which network.mode needs."
-        here = (*_HERE, "registry", "sku")
+        setting = (*_HERE, "registry", "sku")
         yield error(
-            here, problem, "sku: Premium, or leave it out.", others=(("network", "mode"),), rule=PRIVATE_REGISTRY
+            setting, problem, "sku: Premium, or leave it out.", others=(("network", "mode"),), rule=PRIVATE_REGISTRY
         )
     if given.registry.only:
         yield from _only(settings, given, trust)

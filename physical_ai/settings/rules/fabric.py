@@ -19,11 +19,11 @@ def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """Findings of all rules about InfiniBand."""
     for name, platform in settings.osmo.platforms.items():
         pool = settings.pools.get(name)
-        here: Path = ("osmo", "platforms", name, "rdma")
-        if platform.rdma and pool is not None and not uses_fabric(pool) and trust(here, ("pools", name)):
+        setting: Path = ("osmo", "platforms", name, "rdma")
+        if platform.rdma and pool is not None and not uses_fabric(pool) and trust(setting, ("pools", name)):
             problem = f"Tasks on pool {name} have no adapters to use."
             fabric: tuple[Path, ...] = (("pools", name, "fabric"),)
-            yield error(here, problem, "rdma: false, or fabric: infiniband for the pool.", others=fabric)
+            yield error(setting, problem, "rdma: false, or fabric: infiniband for the pool.", others=fabric)
     for name, pool in settings.pools.items():
         path: Path = ("pools", name)
         if not trust(path, (*path, "sku"), (*path, "fabric")):
@@ -46,18 +46,18 @@ def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 def _operator(path: Path, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
     operator = settings.network_operator
-    here: Path = (*path, "fabric")
+    setting: Path = (*path, "fabric")
     if operator is None:
         problem = "Nothing offers the adapters to Pods: the Network Operator is not installed."
-        yield error(here, problem, "networkOperator: {}", others=(_OPERATOR,), rule=rules.FABRIC_OPERATOR)
+        yield error(setting, problem, "networkOperator: {}", others=(_OPERATOR,), rule=rules.FABRIC_OPERATOR)
         return
     if operator.device_plugin == "none":
         problem = "Without a device plugin no Pod can request the adapters."
         fix, where = "devicePlugin: shared, or sriov.", (*_OPERATOR, "devicePlugin")
-        yield error(where, problem, fix, others=(here,), rule=rules.FABRIC_OPERATOR)
+        yield error(where, problem, fix, others=(setting,), rule=rules.FABRIC_OPERATOR)
     if operator.ofed_driver == "container" and pool.secure_boot:
         problem = "The OFED driver's modules are not signed, and do not load with Secure Boot."
-        others: tuple[Path, ...] = (here, (*_OPERATOR, "ofedDriver"))
+        others: tuple[Path, ...] = (setting, (*_OPERATOR, "ofedDriver"))
         yield error(
             (*path, "secureBoot"),
             problem,

@@ -105,8 +105,8 @@ def _driver(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    here: Path = ("pools", name, "secureBoot")
-    if not pool.secure_boot or not trust(here):
+    setting: Path = ("pools", name, "secureBoot")
+    if not pool.secure_boot or not trust(setting):
         return
     if gpu_facts.is_precompiled(settings, pool) or _signed_by_aks(pool):
         return
@@ -117,7 +117,7 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
         fix, others = f"{fix}, or osSku: AzureLinux", (*others, ("pools", name, "osSku"))
     fix += "."
     problem = f"Secure Boot prevents the driver from loading: {driver_facts(pool).unsigned}."
-    yield error(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
+    yield error(setting, problem, fix, others=others, rule=rules.SECURE_BOOT)
 
 
 def _signed_by_aks(pool: Pool) -> bool:
@@ -135,9 +135,9 @@ def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)
     for name, pool in operated.items():
-        here: Path = ("pools", name, "driver", "version")
+        setting: Path = ("pools", name, "driver", "version")
         if pool.driver.version is not None and trust(("pools", name, "driver"), _DEFAULT):
-            yield from _build_or_branch(pool.driver.version, here, precompiled=default.precompiled)
+            yield from _build_or_branch(pool.driver.version, setting, precompiled=default.precompiled)
     if settings.gpu_operator.driver_owner != "ClusterPolicy" or not operated or not trust(_OWNER):
         return
     first = next(iter(operated))
@@ -148,12 +148,12 @@ def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             ("moduleType", pool.driver.module_type or default.module_type, default.module_type),
             ("moduleParameters", pool.driver.module_parameters, common_parameters),
         ):
-            here = ("pools", name, "driver", key)
-            if own != common and trust(here, ("pools", first, "driver"), _DEFAULT):
+            setting = ("pools", name, "driver", key)
+            if own != common and trust(setting, ("pools", first, "driver"), _DEFAULT):
                 text = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
                 problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {text}."
                 fix = "driverOwner: NVIDIADriver, or the same on all pools of driver source operator."
-                yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
+                yield error(setting, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
     yield from _one_system(settings, first, trust)
 
 
@@ -169,9 +169,9 @@ def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Settin
     except UnknownName:
         return
     for name, image in images.items():
-        here: Path = ("pools", name, "osSku")
-        if image != images[first] and trust(here):
+        setting: Path = ("pools", name, "osSku")
+        if image != images[first] and trust(setting):
             problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {image.name} here"
             problem += f" and {images[first].name} on pool {first} would make it alternate."
             fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
-            yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)
+            yield error(setting, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

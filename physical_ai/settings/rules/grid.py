@@ -45,11 +45,11 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     checked: set[str] = set()
     for name, pool in pools.items():
         version = pool.driver.version or settings.grid_driver.version
-        here: Path = ("pools", name, "driver", "version") if pool.driver.version else _VERSION
+        setting: Path = ("pools", name, "driver", "version") if pool.driver.version else _VERSION
         # A build that several pools use is reported once.
         if version not in checked:
             checked.add(version)
-            yield from _build(settings, version, here)
+            yield from _build(settings, version, setting)
         if gpu_facts.knows_gpu(pool):
             yield from _modules(settings, name, pool)
     yield from _checksums(settings)
@@ -111,9 +111,9 @@ def _checksums(settings: Settings) -> Iterator[SettingFinding]:
         problem = f"The catalogue has another checksum of GRID driver {version}: {known.sha256}"
         problem += f" ({known.sha256_source})."
         fix = "Omit sha256, unless the file of your url is another one."
-        here: Path = (*_GRID, "installers", version, "sha256")
+        setting: Path = (*_GRID, "installers", version, "sha256")
         yield finding(
-            Severity.WARNING if own.url is not None else Severity.ERROR, here, problem, fix, rule=rules.GRID_CHECKSUM
+            Severity.WARNING if own.url is not None else Severity.ERROR, setting, problem, fix, rule=rules.GRID_CHECKSUM
         )
 
 
@@ -149,13 +149,13 @@ def _image(settings: Settings) -> Iterator[SettingFinding]:
 def _markers(settings: Settings) -> Iterator[SettingFinding]:
     if not settings.grid_driver.legacy_validation_markers:
         return
-    here: Path = (*_GRID, "legacyValidationMarkers")
+    setting: Path = (*_GRID, "legacyValidationMarkers")
     problem = "The marker remains when the driver is removed, and the bind mount presents validator and toolkit a host"
     problem += " without device nodes."
     warning = settings.environment != "prod" or settings.record
     yield finding(
         Severity.WARNING if warning else Severity.ERROR,
-        here,
+        setting,
         problem,
         "legacyValidationMarkers: false",
         rule=rules.GRID_MARKERS,

@@ -22,14 +22,14 @@ def check_isolation(settings: Settings, trust: Trust) -> Iterator[SettingFinding
     if not trust(_RANGES):
         return
     for index, block in enumerate(settings.network.isolation.task_ranges):
-        here: Path = (*_RANGES, index)
+        setting: Path = (*_RANGES, index)
         if any(block.overlaps(each) for each in _METADATA):
             problem = f"{block} includes a metadata service, which gives every task the identity of its node."
-            yield error(here, problem, "Write the private ranges that tasks need.", rule=_OF_METADATA)
+            yield error(setting, problem, "Write the private ranges that tasks need.", rule=_OF_METADATA)
         elif not any(block.subnet_of(each) for each in (*PRIVATE, SHARED)):
             problem = f"{block} is not private. Tasks reach public addresses already."
-            yield warning(here, problem, "Remove it.")
-        yield from _inside(settings, trust, here, block)
+            yield warning(setting, problem, "Remove it.")
+        yield from _inside(settings, trust, setting, block)
 
 
 def _inside(settings: Settings, trust: Trust, here: Path, block: IPv4Network) -> Iterator[SettingFinding]:

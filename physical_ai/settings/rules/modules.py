@@ -24,12 +24,12 @@ def check_modules(path: Path, parameters: Mapping[str, Mapping[str, str]]) -> It
             yield error((*path, module), problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
     for module, own in parameters.items():
         for name, value in own.items():
-            here: Path = (*path, module, name)
+            setting: Path = (*path, module, name)
             if not _PARAMETER.fullmatch(name):
                 problem = f"'{name}' is not a name of a kernel-module parameter."
                 yield error(
-                    here, problem, "Letters, digits and '_', such as uvm_disable_hmm.", rule=rules.DRIVER_MODULE
+                    setting, problem, "Letters, digits and '_', such as uvm_disable_hmm.", rule=rules.DRIVER_MODULE
                 )
             elif not value or not value.isprintable():
                 problem = "A parameter's value is one line of text."
-                yield error(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)
+                yield error(setting, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)

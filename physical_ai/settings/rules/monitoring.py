@@ -38,16 +38,16 @@ def check_monitoring(settings: Settings, trust: Trust) -> Iterator[SettingFindin
 def _overrides(monitoring: Monitoring) -> Iterator[SettingFinding]:
     known = alert_rows()
     for name, override in monitoring.rules.items():
-        here: Path = (*_HERE, "rules", name)
+        setting: Path = (*_HERE, "rules", name)
         rule = known.get(name)
         if rule is None:
             near = nearest(name, known)
             fix = f"Did you mean '{near}'?" if near else "Names: docs/runbooks/alerts.md."
-            yield error(here, f"There is no alert '{name}'.", fix, rule=rules.ALERTS)
+            yield error(setting, f"There is no alert '{name}'.", fix, rule=rules.ALERTS)
             continue
         if override.threshold is None:
             continue
-        limits, path = rule.threshold, (*here, "threshold")
+        limits, path = rule.threshold, (*setting, "threshold")
         if limits is None:
             yield error(path, f"{name} has no threshold.", "Leave it out; enabled: false omits the alert.")
         elif not limits.least <= override.threshold <= limits.most:
@@ -107,34 +107,36 @@ def _infiniband(settings: Settings) -> Iterator[SettingFinding]:
 def _receiver(monitoring: Monitoring, name: str, receiver: Receiver) -> Iterator[SettingFinding]:
     if monitoring.metrics != "kube-prometheus":
         return
-    here: Path = (*_HERE, "receivers", name)
+    setting: Path = (*_HERE, "receivers", name)
     if receiver.action_group is not None:
         problem = "Alertmanager cannot notify an action group of Azure Monitor."
         fix = "email or webhookSecret, or metrics: azure."
-        yield error((*here, "actionGroup"), problem, fix, others=((*_HERE, "metrics"),))
+        yield error((*setting, "actionGroup"), problem, fix, others=((*_HERE, "metrics"),))
     if receiver.email is not None and monitoring.smtp is None:
         problem = "Alertmanager sends no e-mail without a server."
-        yield error((*here, "email"), problem, "Set monitoring.smtp.", others=((*_HERE, "metrics"),))
+        yield error((*setting, "email"), problem, "Set monitoring.smtp.", others=((*_HERE, "metrics"),))
 
 
 def _grafana(settings: Settings) -> Iterator[SettingFinding]:
     monitoring, region = settings.monitoring, regions().get(settings.region)
-    here: Path = (*_HERE, "grafana")
+    setting: Path = (*_HERE, "grafana")
     if monitoring.grafana.principals and monitoring.metrics != "azure":
         problem = "Only Managed Grafana has roles of Entra principals."
-        yield warning((*here, "principals"), problem, "metrics: azure, or leave it out.", others=((*_HERE, "metrics"),))
+        yield warning(
+            (*setting, "principals"), problem, "metrics: azure, or leave it out.", others=((*_HERE, "metrics"),)
+        )
     if monitoring.metrics != "azure" or not monitoring.grafana.enabled or region is None:
         return
     fix = "grafana: {enabled: false}, or metrics: kube-prometheus."
     if region.managed_grafana == "no":
         problem = f"Azure does not offer Managed Grafana in {region.name}."
-        yield error((*here, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
+        yield error((*setting, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
     elif region.managed_grafana == "unknown":
         problem = f"It is not known whether Azure offers Managed Grafana in {region.name}."
-        yield warning((*here, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
+        yield warning((*setting, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
     if monitoring.grafana.zone_redundant and not region.zones:
         problem = f"{region.name} has no zones."
-        yield error((*here, "zoneRedundant"), problem, "false.", rule=rules.GRAFANA)
+        yield error((*setting, "zoneRedundant"), problem, "false.", rule=rules.GRAFANA)
 
 
 def _container_logs(monitoring: Monitoring) -> Iterator[SettingFinding]:

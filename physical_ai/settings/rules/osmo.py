@@ -41,7 +41,7 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 def _service(settings: Settings) -> Iterator[SettingFinding]:
     osmo, url = settings.osmo, control_plane_url(settings)
-    here: Path = (*_OSMO, "serviceUrl") if not osmo.installs_service else (*ACCESS, "host")
+    setting: Path = (*_OSMO, "serviceUrl") if not osmo.installs_service else (*ACCESS, "host")
     if osmo.service_url is not None and not osmo.installs_backend:
         problem = "No agents would use this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
@@ -51,11 +51,11 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
         fix = "The address of your control plane; null omits the agents until there is one."
         if osmo.installs_service:
             fix = "The DNS name of your control plane."
-        yield warning(here, problem, fix, stand_in=True)
+        yield warning(setting, problem, fix, stand_in=True)
     if url is not None and osmo.login == "token" and _is_plain(url):
         problem = f"{url} is not encrypted: the agents' token can be read in transit."
         fix = "access.tls." if osmo.installs_service else "An address that begins with https://."
-        yield error(here, problem, fix)
+        yield error(setting, problem, fix)
     if osmo.login == "dev":
         problem = (
             "With login dev the agents send a name and no secret: the control plane treats any caller as an admin."
@@ -80,11 +80,11 @@ def _timeouts(settings: Settings) -> Iterator[SettingFinding]:
         ("exec", given.exec_default, given.exec_max),
         ("queue", given.queue_default, given.queue_max),
     ):
-        here: Path = (*_OSMO, "timeouts", f"{kind}Default")
+        setting: Path = (*_OSMO, "timeouts", f"{kind}Default")
         top: Path = (*_OSMO, "timeouts", f"{kind}Max")
         if _seconds(default) > _seconds(most):
             problem = f"The default, {default}, is longer than the maximum, {most}."
-            yield error(here, problem, f"At most {most}.", others=(top,))
+            yield error(setting, problem, f"At most {most}.", others=(top,))
     if _seconds(given.exec_max) > LONGEST_QUIET:
         problem = f"A simulation that hangs would occupy its GPU for {given.exec_max}."
         yield warning((*_OSMO, "timeouts", "execMax"), problem, "At most 7d.")
@@ -97,21 +97,23 @@ def _seconds(text: str) -> int:
 def _platforms(settings: Settings) -> Iterator[SettingFinding]:
     osmo = settings.osmo
     for key, platform in osmo.platforms.items():
-        here: Path = (*_OSMO, "platforms", key)
+        setting: Path = (*_OSMO, "platforms", key)
         if key not in settings.pools:
             near = nearest(key, settings.pools)
             fix = f"Did you mean '{near}'?" if near else f"Pools: {', '.join(settings.pools) or 'none'}."
-            yield error(here, f"There is no pool '{key}' for a platform.", fix)
+            yield error(setting, f"There is no pool '{key}' for a platform.", fix)
         quota = platform.quota
         if (quota.guarantee, quota.maximum, quota.weight) != (-1, -1, 1) and osmo.queues == "shared":
             problem = "A quota belongs to a queue, and with queues: shared all platforms have one."
-            yield error((*here, "quota"), problem, "queues: perPool.", others=((*_OSMO, "queues"),), rule=rules.QUEUES)
+            yield error(
+                (*setting, "quota"), problem, "queues: perPool.", others=((*_OSMO, "queues"),), rule=rules.QUEUES
+            )
         if -1 < quota.maximum < quota.guarantee:
             problem = f"{quota.guarantee} GPUs are guaranteed, but no more than {quota.maximum} allowed."
-            yield error((*here, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
+            yield error((*setting, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
         if platform.privileged or platform.host_network or platform.mounts:
             problem = "The workflows' namespace refuses such Pods: it enforces the Pod Security level baseline."
-            yield warning(here, problem, None, rule=rules.WORKFLOWS_BASELINE)
+            yield warning(setting, problem, None, rule=rules.WORKFLOWS_BASELINE)
     if not all(gpu_facts.knows_gpu(pool) for pool in settings.pools.values()):
         return
     # The chart has a platform of its own, named default.
@@ -120,8 +122,10 @@ def _platforms(settings: Settings) -> Iterator[SettingFinding]:
         first = seen.setdefault(facts.name, facts.pool)
         if first != facts.pool:
             problem = f"The pools {first} and {facts.pool} would both be the platform '{facts.name}'."
-            here = (*_OSMO, "platforms", facts.pool, "name")
-            yield error(here, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),))
+            setting = (*_OSMO, "platforms", facts.pool, "name")
+            yield error(
+                setting, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),)
+            )
 
 
 def _quota(settings: Settings) -> Iterator[SettingFinding]:

@@ -29,29 +29,29 @@ _ONE_ZONE = Rule("nat-one-zone", "Azure docs, nat-gateway/nat-overview, availabi
 
 def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """Findings of all rules about NAT gateways."""
-    own = regions().get(settings.region)
-    if own is None or not trust(_FORM, _NEXT) or uses_firewall(settings):
+    region = regions().get(settings.region)
+    if region is None or not trust(_FORM, _NEXT) or uses_firewall(settings):
         return
-    wanted = settings.network.outbound
-    for path, form in ((_FORM, wanted.form), (_NEXT, wanted.next)):
-        if form == "zone-redundant" and own.nat_standard_v2 == "no":
-            problem = f"{own.name} has no NAT gateways of the SKU StandardV2."
+    outbound = settings.network.outbound
+    for path, form in ((_FORM, outbound.form), (_NEXT, outbound.next)):
+        if form == "zone-redundant" and region.nat_standard_v2 == "no":
+            problem = f"{region.name} has no NAT gateways of the SKU StandardV2."
             yield error(path, problem, "Write zonal, or leave it out.", rule=_REGION)
         elif form == "zone-redundant" and not sends_standard_v2():
             yield warning(
                 path, _unpublished(), "Try it on a stack without users first, or leave it out.", rule=_VERSION
             )
-        elif form == "zonal" and not own.zones:
+        elif form == "zonal" and not region.zones:
             yield error(
-                path, f"{own.name} has no availability zones.", "Write nonzonal, or leave it out.", rule=_REGION
+                path, f"{region.name} has no availability zones.", "Write nonzonal, or leave it out.", rule=_REGION
             )
     zones = {("systemPool", "zones"), ("cpuPool", "zones"), *(("pools", name, "zones") for name in settings.pools)}
     if not trust(*zones):
         return
-    if wanted.next == outbound_form(settings):
-        problem = f"The stack has the form {wanted.next} already."
+    if outbound.next == outbound_form(settings):
+        problem = f"The stack has the form {outbound.next} already."
         yield error(_NEXT, problem, "Remove network.outbound.next.", others=(_FORM,))
-    if wanted.next is None:
+    if outbound.next is None:
         yield from _one_zone(settings)
 
 

@@ -22,31 +22,31 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
         return
     own = own_labels(name, pool) if trust(("pools", name, "driver"), ("pools", name, "priority")) else None
     for key, value in pool.labels.items():
-        here = (*path, key)
+        setting = (*path, key)
         if problem := key_problem(key):
-            yield error(here, problem, "Like example.com/team or team.")
+            yield error(setting, problem, "Like example.com/team or team.")
             continue
         if value and not is_value(value):
             problem = (
                 f"'{value}' is not a label value: at most 63 of letters, digits, '-', '_' and '.', not at the ends."
             )
-            yield error(here, problem, None)
+            yield error(setting, problem, None)
         if own is None:
             continue
         if own.get(key) == value:
-            yield warning(here, f"The program sets '{key}' to '{value}' itself.", "Omit it.")
+            yield warning(setting, f"The program sets '{key}' to '{value}' itself.", "Omit it.")
         elif key in own or key in KEYS:
             set_to = f"'{own[key]}'" if key in own else "nothing"
             problem = f"'{key}' is set by the program to {set_to} on this pool; '{value}' conflicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
             rule = TWO_OWNERS if key in (DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
             fix = f"Omit {key}, or change driver.source or priority."
-            yield error(here, problem, fix, others=others, rule=rule)
+            yield error(setting, problem, fix, others=others, rule=rule)
         elif is_reserved(key):
             problem = f"'{key}' has a prefix that only Kubernetes and AKS may use."
             if "/" not in key:
                 problem = f"'{key}' is a label that AKS sets itself."
-            yield error(here, problem, f"Use your own prefix, like example.com/{key.rpartition('/')[2]}.")
+            yield error(setting, problem, f"Use your own prefix, like example.com/{key.rpartition('/')[2]}.")
 
 
 def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
@@ -57,19 +57,19 @@ def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
     own = facts.own_taints(pool) if trust(("pools", name, "priority")) else [facts.GPU_TAINT]
     seen = {(key, effect): taint for taint in own for key, _, effect in [split_taint(taint)]}
     for index, taint in enumerate(pool.taints):
-        here = (*path, index)
+        setting = (*path, index)
         problem = _taint_problem(taint)
         if problem is not None:
-            yield error(here, *problem)
+            yield error(setting, *problem)
             continue
         key, _, effect = split_taint(taint)
         if taint in own:
-            yield warning(here, f"The program sets the taint '{taint}' itself.", "Omit it.")
+            yield warning(setting, f"The program sets the taint '{taint}' itself.", "Omit it.")
         elif (key, effect) in seen:
             problem = f"'{taint}' repeats the key and effect of '{seen[key, effect]}'."
-            yield error(here, problem, "Omit it, or use another key.")
+            yield error(setting, problem, "Omit it, or use another key.")
         elif key.partition("/")[0] == "kubernetes.azure.com" and "/" in key:
-            yield error(here, f"'{key}' has a prefix that only AKS may use.", "Use your own prefix.")
+            yield error(setting, f"'{key}' has a prefix that only AKS may use.", "Use your own prefix.")
         seen.setdefault((key, effect), taint)
 
 

@@ -63,14 +63,14 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
     for each in found:
         if each.where == "region":
             continue
-        here = (*path, *each.where.split("."))
-        if trust(here):
+        setting = (*path, *each.where.split("."))
+        if trust(setting):
             # A conflict between a size and another setting can also be resolved by another size.
             others = () if each.where == "sku" else ((*path, "sku"),)
             recorded = settings.record and each.rule == "size-retired"
             severity = Severity.WARNING if recorded else each.severity
             rule = Rule(each.rule, each.source or "")
-            yield finding(severity, here, each.problem, each.fix, others=others, stand_in=recorded, rule=rule)
+            yield finding(severity, setting, each.problem, each.fix, others=others, stand_in=recorded, rule=rule)
 
 
 def _any_source(sku: str) -> str:
@@ -79,10 +79,10 @@ def _any_source(sku: str) -> str:
 
 
 def _zones(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    here = (*path, "zones")
-    if trust(here) and len(set(pool.zones)) < len(pool.zones):
+    setting = (*path, "zones")
+    if trust(setting) and len(set(pool.zones)) < len(pool.zones):
         listed = ", ".join(f'"{zone}"' for zone in dict.fromkeys(pool.zones))
-        yield error(here, "A zone is listed twice.", f"zones: [{listed}]")
+        yield error(setting, "A zone is listed twice.", f"zones: [{listed}]")
 
 
 def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:

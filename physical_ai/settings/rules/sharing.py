@@ -51,27 +51,27 @@ def _replicas(name: str, pool: Pool) -> Iterator[SettingFinding]:
             problem = (
                 f"{replicated.replicas} replicas do not share a GPU: the device plugin rejects fewer than {FEWEST}."
             )
-            here: Path = ("pools", name, "sharing", key, "replicas")
-            yield error(here, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
+            setting: Path = ("pools", name, "sharing", key, "replicas")
+            yield error(setting, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
 
 
 def _exclusions(name: str, pool: Pool) -> Iterator[SettingFinding]:
     path: Path = ("pools", name, "sharing")
     if pool.sharing.mps is None:
         return
-    here = (*path, "mps")
+    setting = (*path, "mps")
     if pool.sharing.time_slicing is not None:
         problem = "A GPU is shared by time-slicing or by MPS, not both: the device plugin accepts only one of them."
         fix = "Set one of the two to null."
-        yield error(here, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
+        yield error(setting, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
     if pool.sharing.mig is not None:
         problem = "MPS does not work on MIG instances: the device plugin offers it for full GPUs only."
         fix = "timeSlicing instead, or mig: null."
-        yield error(here, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
+        yield error(setting, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
     if gpu_facts.has_host_mig(pool):
         problem = f"MPS does not work on {pool.sku}: its host has partitioned the GPU with MIG."
         others: tuple[Path, ...] = (("pools", name, "sku"),)
-        yield error(here, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
+        yield error(setting, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
 
 
 def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
@@ -129,14 +129,14 @@ def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterat
     for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
         if replicated is None or replicated.fail_requests_greater_than_one:
             continue
-        here: Path = ("pools", name, "sharing", key, "failRequestsGreaterThanOne")
+        setting: Path = ("pools", name, "sharing", key, "failRequestsGreaterThanOne")
         fix = "failRequestsGreaterThanOne: true"
         if key == "mps" and trust(("gpuOperator", "version")) and not _relaxes_mps(settings.gpu_operator.version):
             problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} supports only true with MPS."
-            yield error(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
+            yield error(setting, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
             continue
         problem = "A Pod that requests two replicas gets no second GPU, and no error."
-        yield warning(here, problem, fix, rule=rules.REQUESTS)
+        yield warning(setting, problem, fix, rule=rules.REQUESTS)
 
 
 def _relaxes_mps(release: str) -> bool:

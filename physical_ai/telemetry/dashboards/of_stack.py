@@ -35,12 +35,12 @@ def of_stack(parameters: Parameters) -> tuple[Dashboard, ...]:
 
 
 def _document(dashboard: Dashboard, parameters: Parameters) -> str:
-    found: dict[str, Any] = json.loads(dashboard.document.replace(RUNBOOKS, parameters.runbooks))
-    panels = [each for each in found["panels"] if each["type"] == "row" or _can_have_data(each, parameters)]
+    document: dict[str, Any] = json.loads(dashboard.document.replace(RUNBOOKS, parameters.runbooks))
+    panels = [each for each in document["panels"] if each["type"] == "row" or _can_have_data(each, parameters)]
     for each in panels:
         _with_thresholds(each, parameters)
-    found["panels"] = list(_placed(panels))
-    return json.dumps(found, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    document["panels"] = list(_placed(panels))
+    return json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:

@@ -26,14 +26,14 @@ def dashboards() -> tuple[Dashboard, ...]:
 
 def read(name: str, text: str) -> Dashboard:
     """A dashboard parsed from Grafana's JSON."""
-    given: Mapping[str, Any] = json.loads(text)
-    variables = (each for each in given["templating"]["list"] if each["type"] == "query")
+    document: Mapping[str, Any] = json.loads(text)
+    variables = (each for each in document["templating"]["list"] if each["type"] == "query")
     return Dashboard(
         name=name,
-        uid=given["uid"],
-        title=given["title"],
+        uid=document["uid"],
+        title=document["title"],
         variables=tuple(Variable(each["name"], each["query"], _first(each)) for each in variables),
-        rows=tuple(_rows(given["panels"])),
+        rows=tuple(_rows(document["panels"])),
         document=text,
     )
 

@@ -101,12 +101,12 @@ class _Staging:
 
     def reference(self, resource_id: str) -> Any:
         """Outputs that Azure computes for a resource."""
-        found = self.state().get(resource_id)
+        resource = self.state().get(resource_id)
         if ids.key(resource_id) in self.broken:
             return Unresolved("unresolved")
-        if found is None:
+        if resource is None:
             raise InvalidTemplate(f"The resource '{resource_id}' is not defined in the template, and does not exist.")
-        return found.outputs
+        return resource.outputs
 
     def add(self, asked: Asked) -> None:
         """Checks a resource, and adds it to the staged cloud for the resources after it, even if the check found an

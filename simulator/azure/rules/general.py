@@ -27,10 +27,10 @@ def group(put: Put) -> Iterator[Refusal]:
     if put.kind == "ResourceGroup" or "resourceGroupName" not in put.mapping.path_params or _of_others(put):
         return
     name = str(put.inputs.get("resourceGroupName", ""))
-    found = put.azure.get(f"/subscriptions/{put.id.split('/')[2]}/resourceGroups/{name}")
-    if found is None:
+    resource = put.azure.get(f"/subscriptions/{put.id.split('/')[2]}/resourceGroups/{name}")
+    if resource is None:
         yield refuse(put, "arm-location-rg", f"Resource group '{name}' could not be found.")
-    elif found.state == "Deleting":
+    elif resource.state == "Deleting":
         message = f"The resource group '{name}' is in deprovisioning state and cannot perform this operation."
         yield refuse(put, "arm-rg-deleting", message)
 

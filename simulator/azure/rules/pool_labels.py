@@ -53,14 +53,14 @@ def taints(pool: Pool) -> Iterator[Refusal]:
     """Refusals of node taints. A taint without a value is accepted: only the Azure CLI refuses `key:effect`."""
     target, seen = "agentPoolProfile.nodeTaints", set[tuple[str, str]]()
     for taint in items(pool.sent, "nodeTaints"):
-        found = TAINT.match(str(taint))
-        if not found or not valid_key(found["key"]) or not valid_value(found["value"] or ""):
+        match = TAINT.match(str(taint))
+        if not match or not valid_key(match["key"]) or not valid_value(match["value"] or ""):
             yield refuse(pool, "taint-syntax", f"Invalid taint spec '{taint}': expected key=value:effect.", target)
-        elif (found["key"], found["effect"]) in seen:
+        elif (match["key"], match["effect"]) in seen:
             yield refuse(pool, "taint-duplicate", f"Duplicate taint '{taint}': key and effect repeat.", target)
         else:
-            seen.add((found["key"], found["effect"]))
-        if found and found["key"].startswith("kubernetes.azure.com/") and not (pool.is_spot and taint == SPOT_TAINT):
+            seen.add((match["key"], match["effect"]))
+        if match and match["key"].startswith("kubernetes.azure.com/") and not (pool.is_spot and taint == SPOT_TAINT):
             message = f"Taint '{taint}' is not allowed: its prefix is reserved for AKS."
             yield refuse(pool, "taint-reserved", message, target)
 

@@ -207,8 +207,8 @@ def _surge(value: Any) -> int | None:
     """The number before an optional percent sign; None if the value is neither an integer nor a percentage from 0 to
     100.
     """
-    found = re.fullmatch(r"(\d+)(%?)", str(value))
-    return None if not found or (found[2] and not 0 <= int(found[1]) <= 100) else int(found[1])
+    match = re.fullmatch(r"(\d+)(%?)", str(value))
+    return None if not match or (match[2] and not 0 <= int(match[1]) <= 100) else int(match[1])
 
 
 @on_pool("surge-format", "surge-both", "system-no-maxunavailable", "gateway-profile", "hostports")

@@ -29,8 +29,8 @@ def offered(region: str) -> Mapping[str, Any]:
 
 def generation_of(size: str) -> int | None:
     """Generation of a general-purpose or memory-optimized compute size; None for any other size."""
-    found = re.search(r"_[DE].*_v([0-9]+)$", size)
-    return int(found[1]) if found is not None else None
+    match = re.search(r"_[DE].*_v([0-9]+)$", size)
+    return int(match[1]) if match is not None else None
 
 
 @on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")

@@ -90,8 +90,8 @@ def rule_group(put: Put) -> Iterator[Refusal]:
         message = "The rule group and its Azure Monitor workspace are in different regions."
         yield refuse(put, "prg-scopes", message, "location")
     interval = put.properties.get("interval", "PT1M")
-    found = MINUTES.match(interval) if isinstance(interval, str) else None
-    if found is None or not 1 <= int(found[1]) <= 15:
+    match = MINUTES.match(interval) if isinstance(interval, str) else None
+    if match is None or not 1 <= int(match[1]) <= 15:
         message = f"interval '{interval}' must be an ISO 8601 duration from PT1M to PT15M."
         yield refuse(put, "prg-interval", message, "properties.interval")
     rules: list[Json] = items(put.properties, "rules")

@@ -100,8 +100,8 @@ def _here(find: Find) -> Configuration:
 
 def _limit(listener: Mapping[str, Any]) -> int:
     """Requests per minute that the Lua code of the API's routes allows; Envoy's Lua filter is not run here."""
-    found = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
-    return int(found[1]) if found else 0
+    match = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
+    return int(match[1]) if match else 0
 
 
 def _runs(find: Find, name: str) -> bool:

@@ -117,10 +117,10 @@ class Gateway:
             return self._open(request)
         caller = self._caller(request, configuration)
         for method, pattern, action, resource, handle in ROUTES:
-            found = re.fullmatch(pattern, request.path)
-            if found is None or method != request.method:
+            match = re.fullmatch(pattern, request.path)
+            if match is None or method != request.method:
                 continue
-            given = found.groupdict()
+            given = match.groupdict()
             scope = resource.format(**given)
             names = [*caller.roles, *policies.mapped(configuration.roles, caller.external)]
             if not policies.allowed(configuration.roles, names, action, scope):

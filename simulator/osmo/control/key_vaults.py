@@ -48,10 +48,10 @@ class KeyVaults:
     def answer(self, request: Request) -> Answer:
         if LOGIN.fullmatch(request.path) and request.method == "POST":
             return self._log_in(request)
-        found = SECRET.fullmatch(request.path)
-        if found is None or request.method not in ("GET", "PUT"):
+        match = SECRET.fullmatch(request.path)
+        if match is None or request.method not in ("GET", "PUT"):
             return _refused(404, "NotFound", "The resource was not found")
-        return self._secret(request, found["vault"], found["name"])
+        return self._secret(request, match["vault"], match["name"])
 
     def gateway(self, vault: str) -> str:
         """URL of the gateway of the stack that has the vault; empty if no simulation has it."""

@@ -23,8 +23,8 @@ cluster-autoscaler).
 
 def minutes(profile: Mapping[str, Any], key: str) -> int:
     """A duration of the profile in whole minutes, given as `15m`; the default if it is not set."""
-    found = re.fullmatch(r"(\d+)m", str(profile.get(key, "")))
-    return int(found[1]) if found else DEFAULTS[key]
+    match = re.fullmatch(r"(\d+)m", str(profile.get(key, "")))
+    return int(match[1]) if match else DEFAULTS[key]
 
 
 def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
