@@ -173,8 +173,8 @@ def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> d
 
 
 def _alert(sample: Sample) -> Alert:
-    """An alert from its time series. For a rule of this project the alert has the rule's annotations; the series has
-    none.
+    """An alert from its time series, which has no annotations. For a rule of this project, they are taken from the
+    rule.
     """
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.telemetry.rule_rows import alert_rows

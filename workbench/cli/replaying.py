@@ -77,7 +77,7 @@ def end(file: Path, stack: str) -> None:
 
 
 def listed(recording: Recording) -> Iterator[Listed]:
-    """The recorded objects of each list, with the kind that the recorded API discovery or a definition has for it."""
+    """The recorded objects of each list, with the kind that the recorded API discovery or a CRD has for it."""
     from simulator.replay import Listed
 
     kinds = {**_defined(recording), **_discovered(recording)}
@@ -102,7 +102,9 @@ def _discovered(recording: Recording) -> dict[str, tuple[str, bool]]:
 
 
 def _defined(recording: Recording) -> dict[str, tuple[str, bool]]:
-    """Kinds by path, in every version: a reader may ask for another one than the server prefers."""
+    """Kind of each CRD, and True if it is namespaced, by API path. Paths have every version: a reader may request
+    another one than the server prefers.
+    """
     return {
         f"/apis/{at(each, 'spec.group')}/{version.get('name')}/{at(each, 'spec.names.plural')}": (
             str(at(each, "spec.names.kind")),

@@ -1,4 +1,4 @@
-"""Limit of an `up` by the running work that it ends: GPU-hours that may be lost, or a wait until none would be."""
+"""Options of `up` that protect running work: a maximum of lost GPU-hours, and a wait until no work would end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WaitHours = Annotated[
 def hold(
     requested: RequestedStack, options: RunOptions, most: float | None, wait: WaitFor | None, wait_hours: float
 ) -> None:
-    """Returns when the change may begin; at once where neither a limit nor a wait is asked for.
+    """Returns when the change may begin, or at once if neither a limit nor a wait is requested.
 
     Raises:
         typer.Exit: running work would lose too much, or still runs after the wait.
@@ -78,7 +78,8 @@ def hold(
 def wait_until_idle(
     look: Callable[[], tuple[Impact, Seen]], seconds: float, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Waits until no running work would end or restart. Reports when the number of those that would changes.
+    """Waits until no running work would end or restart. Reports the work it waits for whenever the number of its Pods
+    changes.
 
     Raises:
         typer.Exit: work still runs after `seconds`, or what runs cannot be read.

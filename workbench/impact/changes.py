@@ -1,4 +1,4 @@
-"""A planned operation on one resource, as the impact needs it."""
+"""Interface of a planned operation on one resource, with all that the judgement of its impact reads."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Change(Protocol):
 
     @property
     def old(self) -> Mapping[str, Any]:
-        """Inputs before; empty for a creation."""
+        """Inputs of the resource before the change; empty for a creation."""
         ...
 
     @property
     def new(self) -> Mapping[str, Any]:
-        """Inputs after; empty for a deletion."""
+        """Inputs of the resource after the change; empty for a deletion."""
         ...
 
 

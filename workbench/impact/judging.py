@@ -19,7 +19,7 @@ from workbench.impact.work import Work
 
 
 class Fate(IntEnum):
-    """End of a Pod in a change, from the mildest to the worst."""
+    """Effect of a change on a Pod, from the mildest to the worst."""
 
     UNTOUCHED = 0
     WAITS = 1
@@ -37,9 +37,9 @@ class Effect:
     """Consequence of the changes for one Pod.
 
     Attributes:
-        sure: False if it may happen, depending on what `reasons` say.
+        sure: False if the consequence is only possible, under the conditions in `reasons`.
         reasons: Changes that cause it, each as `resource: what happens`.
-        minutes: Least and most minutes until its node offers GPUs again; 0 if it does all the time.
+        minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if it always does.
         lost: Least and most GPU-hours lost.
     """
 
@@ -58,8 +58,8 @@ class Impact:
     Attributes:
         effects: One for each Pod with work, worst first.
         outages: GPUs that are missing for a time, by pool.
-        notes: Consequences for new Pods, or for connections, that no single Pod can be named for.
-        not_judged: Changes that the table of ways does not know, as `operation kind name`.
+        notes: Consequences for new Pods or for connections, which cannot be assigned to single Pods.
+        not_judged: Changes without a row in ways.yaml, as `operation kind name`.
     """
 
     effects: tuple[Effect, ...]
@@ -68,12 +68,12 @@ class Impact:
     not_judged: tuple[str, ...] = ()
 
     def of(self, fate: Fate, *, sure: bool = True) -> list[Effect]:
-        """Effects with this fate."""
+        """Effects with this fate, either the certain or the possible ones."""
         return [each for each in self.effects if each.fate is fate and each.sure is sure]
 
     @property
     def lost(self) -> tuple[float, float]:
-        """Least and most GPU-hours that are lost; the most includes what is not certain."""
+        """Least and most GPU-hours that are lost. Effects that are only possible count in the second number only."""
         return sum(each.lost[0] for each in self.effects if each.sure), sum(each.lost[1] for each in self.effects)
 
 
@@ -119,12 +119,12 @@ def _ways_of(changes: Iterable[Change]) -> tuple[list[_Hit], list[str]]:
 
 
 def _is_note(way: Way) -> bool:
-    """True for ways that concern new Pods, or work that cannot be told from other work."""
+    """True for changes that delay new Pods or cut connections, because no single running Pod shows this."""
     return way.scope != "none" and way.fate in ("waits", "cut")
 
 
 def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], now: datetime.datetime) -> Effect:
-    """The worst of what the changes do to one Pod, with all reasons for it."""
+    """The worst effect of the changes on one Pod, with every change that causes it."""
     own = [(each, found) for each in hits if (found := _fate(work, each, pools)) is not None]
     if not own:
         return Effect(work, Fate.UNTOUCHED)
@@ -178,7 +178,7 @@ def tolerates_all(work: Work, taints: Sequence[Mapping[str, str]]) -> bool:
 
 
 def _with_gangs(effects: Sequence[Effect], now: datetime.datetime) -> list[Effect]:
-    """Effects in which all members of a gang share the worst fate of one: OSMO ends a group with any of its tasks."""
+    """The effects, with the worst fate in a gang given to all its Pods: OSMO ends a group if any of its tasks ends."""
     worst: dict[str, Effect] = {}
     for each in effects:
         if each.work.gang and each.fate in (Fate.RESTARTED, Fate.ENDED):

@@ -16,9 +16,9 @@ class Outage:
     """GPUs of a pool that are missing.
 
     Attributes:
-        minutes: Least and most minutes; of each node where the nodes follow one another.
-        one_by_one: True if nodes follow one another, so that the others keep their GPUs.
-        returns: `certain`, `likely`, `doubtful` or `never`.
+        minutes: Least and most minutes; if `one_by_one`, for each node.
+        one_by_one: True if the change affects one node after the other, so that the others keep their GPUs.
+        returns: Whether the GPUs come back: `certain`, `likely`, `doubtful` or `never`.
         why: Reason for `returns`.
     """
 
@@ -33,13 +33,15 @@ class Outage:
 
     @property
     def total(self) -> tuple[float, float]:
-        """Least and most minutes from the first missing GPU to the last one's return."""
+        """Least and most minutes of the whole outage, until the last GPU is back."""
         factor = self.nodes if self.one_by_one else 1
         return self.minutes[0] * factor, self.minutes[1] * factor
 
 
 def outages(hits: Sequence[tuple[Change, Way]], pools: Mapping[str, PoolFacts]) -> tuple[Outage, ...]:
-    """Outages of pools that have nodes with GPUs, the longest of each pool."""
+    """The worst outage of each pool that has nodes with GPUs: one after which GPUs may not come back, else
+    the longest.
+    """
     found: dict[str, Outage] = {}
     for change, way in hits:
         if not way.back:

@@ -20,10 +20,10 @@ def pool_name(change: Change) -> str:
 
 
 def selects(change: Change, pool: PoolFacts) -> bool:
-    """True if an NVIDIADriver installs the driver of this pool's nodes.
+    """True if the NVIDIADriver of the change installs the driver on this pool's nodes.
 
-    Only labels that the pool declares are compared: others, such as those of Node Feature Discovery, are assumed to
-    match.
+    Only labels that the pool declares are compared with the node selector: others, such as those of Node Feature
+    Discovery, are assumed to match.
     """
     if pool.driver != "operator":
         return False
@@ -56,7 +56,7 @@ def concerns_pool(scope: Scope, change: Change, pool: PoolFacts) -> bool:
 
 
 def concerns_work(scope: Scope, change: Change, work: Work, pool: PoolFacts | None) -> bool:
-    """True if a Pod is in the scope of a change. `pool`: that of the Pod's node; None while it waits."""
+    """True if a Pod is in the scope of a change. `pool`: pool of the Pod's node; None for a Pod without a node."""
     if scope in _WORK:
         return _WORK[scope](change, work)
     return pool is not None and concerns_pool(scope, change, pool)

@@ -30,8 +30,8 @@ class Seen:
 
     Attributes:
         known: False if nothing tells what runs.
-        source: `the cluster`, `recording FILE` or `the usual load of pools`.
-        at: Time at which it was seen, with time zone; None for a profile.
+        source: The cluster or recording that was read, or the reason why it could not be read.
+        at: Time of the reading, with time zone; None if nothing was read.
     """
 
     known: bool
@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class OwnerEffect:
-    """Consequence for one workflow, Job or service: the worst of its Pods."""
+    """Consequence for one workflow, Job or other owner of Pods: the worst of the consequences for its Pods."""
 
     owner: str
     fate: Fate
@@ -55,7 +55,7 @@ class OwnerEffect:
 
 
 def by_owner(impact: Impact) -> list[OwnerEffect]:
-    """Owners whose work is touched, worst first."""
+    """Owners with affected Pods, worst first. Pods that may be affected count, too."""
     owners: dict[str, list[Effect]] = {}
     for each in impact.effects:
         if each.fate is not Fate.UNTOUCHED or not each.sure:
@@ -64,7 +64,7 @@ def by_owner(impact: Impact) -> list[OwnerEffect]:
 
 
 def headline(impact: Impact, seen: Seen) -> str:
-    """The first line: what a reader who does not know Pulumi has to know."""
+    """The first line: a summary for readers who do not know Pulumi."""
     parts = [_work(impact)] if seen.known else [UNKNOWN_WORK]
     parts += [outage(each) for each in impact.outages]
     if impact.not_judged:
@@ -97,7 +97,7 @@ def counted(owners: Sequence[OwnerEffect]) -> str:
 
 
 def hours(lost: tuple[float, float]) -> str:
-    """GPU-hours as text; empty where none are lost."""
+    """A range of GPU-hours as text; empty if none are lost."""
     least, most = (_number(each) for each in lost)
     if most == "0":
         return ""

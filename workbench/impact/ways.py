@@ -1,4 +1,4 @@
-"""Table of the ways in which a change reaches running work (ways.yaml), and the way of one change."""
+"""Table of the effects of changes on running work (ways.yaml), and the search for the row of one change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Operation = Literal["create", "update", "replace", "delete"]
 
 
 class Way(Row):
-    """One way in which a change reaches running work; ways.yaml explains the fields."""
+    """A row of the table: a kind of change, and its effect on running work. ways.yaml explains the fields."""
 
     way: Text
     kind: tuple[Text, ...] = ()
@@ -73,7 +73,9 @@ def way_of(change: Change) -> Way | None:
 
 
 def object_name(change: Change) -> str:
-    """Name of the Kubernetes object or Helm release that a change is about; of other resources, that in the program."""
+    """Name of the Kubernetes object, Helm release or node pool that a change is about; for other resources, of the
+    resource.
+    """
     inputs = change.old or change.new
     return str(name_of(inputs) or inputs.get("agentPoolName") or inputs.get("name") or change.name)
 

@@ -1,6 +1,6 @@
 """Work that runs in a cluster: Pods of workflows, Jobs and users' services, with what their end would cost.
 
-The reader needs Pods, nodes and, for gangs, KAI's PodGroups. It reads no Secret and changes nothing.
+Only Pods and nodes are read, and nothing is changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Get, listed
 
 CHECKPOINT_ARGUMENT = "-checkpoint"
-"""Argument of OSMO's container with `path;url;seconds;regex` of one checkpoint (NVIDIA/OSMO 6.3.1,
+"""Argument of OSMO's container before the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
 src/utils/job/task.py).
 """
 NEVER_EVICTED = ("DaemonSet", "Node")
@@ -34,16 +34,16 @@ class Work:
     """One Pod that does somebody's work.
 
     Attributes:
-        owner: What the user knows it as: `workflow train-1`, `Job team/render`, `Pod team/shell`.
-        gang: Identity of the Pods that end together: the PodGroup, or the workflow; empty if the Pod is alone.
+        owner: Kind and name that the user knows: `workflow train-1`, `Job team/render`, `Pod team/shell`.
+        gang: Namespace and name of the KAI PodGroup, whose Pods end together; empty for a Pod without one.
         task: Name of the workflow's task; empty for other Pods.
         controller: Kind of the controller that owns the Pod; empty if there is none.
-        node: Name of its node; empty while it waits.
-        pool: Name of the node pool; empty while it waits, and on a node of no pool.
-        gpus: Number of GPUs that it holds, or waits for. Shared and partitioned GPUs count as one each.
-        started: Time at which it began to run, with time zone; None while it waits.
-        checkpoint: Longest time between two checkpoints that OSMO copies; None if it copies none.
-        queue: KAI's queue; empty for other schedulers.
+        node: Name of the Pod's node; empty while the Pod waits.
+        pool: Name of the node pool; empty while the Pod waits, and on a node of no pool.
+        gpus: Number of GPUs that the Pod holds, or waits for. Shared and partitioned GPUs count as one each.
+        started: Time at which the Pod began to run, with time zone; None while it waits.
+        checkpoint: Longest time between two checkpoints that OSMO copies; None if OSMO copies none.
+        queue: Name of the Pod's KAI queue; empty for other schedulers.
         labels: Labels of the Pod.
         tolerations: Tolerations of the Pod, as in its spec.
     """
@@ -74,13 +74,16 @@ class Work:
 
     @property
     def comes_back(self) -> bool:
-        """True if a controller creates another Pod in its place. OSMO does so only with an exit action."""
+        """True if a controller creates another Pod in its place. Exit actions of OSMO, which can also do so, do not
+        count.
+        """
         return self.controller in RECREATED_BY
 
     def lost_hours(self, now: datetime.datetime) -> tuple[float, float]:
         """Least and most GPU-hours that are lost if the Pod ends now: since its last checkpoint, or since its start.
 
-        OSMO copies the first checkpoint one interval after the start, so the most is the shorter of both times.
+        OSMO copies the first checkpoint one interval after the start. So at most the interval is lost, or the whole
+        running time if that is shorter.
         """
         if self.started is None or not self.gpus:
             return 0.0, 0.0
@@ -92,10 +95,10 @@ class Work:
 
 
 def read_work(get: Get, platform: Collection[str]) -> list[Work]:
-    """Unfinished work in a cluster: two requests.
+    """Unfinished work in a cluster, from two list requests.
 
     Args:
-        platform: Namespaces of the platform itself, whose Pods are nobody's work.
+        platform: Namespaces of the platform itself, whose Pods do not count as work.
 
     Raises:
         Unreachable, Unusable: `get` raised it.
@@ -168,7 +171,9 @@ def _owners(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _gpus(pod: Mapping[str, Any]) -> int:
-    """Number of GPU resources in the limits of a Pod's containers; a DRA claim without a count is one GPU."""
+    """Number of GPU resources in the limits of a Pod's containers; if there are none, number of the Pod's
+    DRA claims.
+    """
     resources = {vendor.resource for vendor in VENDORS}
     containers: list[Mapping[str, Any]] = at(pod, "spec.containers") or []
     limits: list[Mapping[str, Any]] = [at(each, "resources.limits", {}) for each in containers]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
 _IN_NAME = re.compile(r"(?<=[A-Za-z]-)(\d{1,3}([.-])\d{1,3}(?:\2\d{1,3}){2})(?![\w-]|\.\d)")
-"""An address in a name, such as `ip-10-1-2-3`; or a version, which no host has as its address."""
+"""An address in a name, such as `ip-10-1-2-3`. A version that matches is kept, since no host has it as its address."""
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
 """Addresses with the same meaning in every network, which are not replaced: Azure's own ones, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))

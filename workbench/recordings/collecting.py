@@ -27,7 +27,7 @@ _UNIQUE = re.compile(rf"/(?:{'|'.join(UNIQUE_TYPES)})/([^/\s\"]+)", re.IGNORECAS
 _MACHINE_KEY = re.compile(r"(?:^|[./_-])(?:machine-?id|serial-?number)$", re.IGNORECASE)
 _REPLACED = re.compile(r"(?:host-|user-|name|h|1000)\d{4,}(?:[.@][\w.-]+)?")
 _KEY = "\0"
-"""Marker in place of a key, for a text that is itself a key of a document (`_texts`)."""
+"""Key that `_texts` gives for a text that is itself a key of the document."""
 _NAMED = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 _ALSO_NAMED = ("/pods", "/services", "/jobs", "/cronjobs", "/replicasets")
 """Lists of objects whose names are kept, and are no hosts."""
@@ -50,11 +50,11 @@ class Found:
         self.texts: set[str] = set()
         """Words of the recording that have the form of a replacement."""
         self.platform: set[str] = set()
-        """Names of namespaces and workloads, the parts of these names, and all keys. A user of such a name is not
-        replaced, because the two could not be told apart.
+        """Names of namespaces and workloads, the parts of these names, and all keys. A user whose name is also one of
+        these keeps it, since the two could not be told apart.
         """
         self.kept: set[str] = set()
-        """Names of further objects, and domains before the slash of a key or a version of the API: no hosts."""
+        """Names that are no hosts: of further objects, and domains before the slash of a key or an API version."""
         self.addresses: set[tuple[str, int]] = set()
         self.interfaces: list[str] = []
         """Texts that may contain an IPv6 or MAC address."""
@@ -81,7 +81,9 @@ class Found:
                 self._text(text)
 
     def finish(self) -> None:
-        """Decides which candidates are hosts, once all names are known that are none."""
+        """Removes candidates that are no hosts, and adds further hosts of the same domains. Called after the last
+        entry, because only then all other names are known.
+        """
         is_kept = {*self.platform, *self.kept, *self.nodes}
         for each in list(self.hosts):
             if each in is_kept or AKS_NODE.match(each):
@@ -95,7 +97,7 @@ class Found:
                     )
 
     def short_names(self) -> Iterator[tuple[str, str]]:
-        """First labels of hosts and nodes that name them alone, each with the whole name."""
+        """First labels of hosts and nodes that are unusual enough to identify them, each with the whole name."""
         is_kept = {*self.platform, *self.kept}
         for each in self.nodes:
             first = each.split(".")[0]
@@ -122,7 +124,9 @@ class Found:
             self.nodes[each] = None
 
     def _domain(self, key: str) -> None:
-        """Keeps the domain of a key of labels, and the parts of the key: no user is told from them."""
+        """Notes the domain of a label key, before the slash, and the key's parts as names that are neither hosts nor
+        users.
+        """
         before, slash, _ = key.partition("/")
         if slash:
             self.kept.add(before.lower())

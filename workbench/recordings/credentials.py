@@ -39,7 +39,7 @@ _REFERENCE = frozenset(
 )
 _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
 _KEYS_OF = ("keyName", "permissions", "value")
-"""Fields of a key of an account, as Azure lists them."""
+"""Fields of an account's key in Azure's answers."""
 _SECRET, _CONTENT = "Secret", ("data", "stringData")
 """Kind and fields of a Secret that somebody has written into a text."""
 _FLAG = re.compile(r"^--?[A-Za-z][^\s=]{0,80}(?:=[^\n]*)?$")
@@ -189,7 +189,7 @@ class Remover:
         return f"(removed: {len(value)} characters)"
 
     def _variable(self, given: Any) -> Any:
-        """A variable as an object or as `NAME=VALUE`."""
+        """An environment variable, an object or `NAME=VALUE`, without its value unless the value is to be kept."""
         if not isinstance(given, dict):
             return self._assignment(given) if isinstance(given, str) else given
         given = cast("dict[str, Any]", given)
@@ -203,7 +203,7 @@ class Remover:
         return found
 
     def _assignment(self, given: str) -> str:
-        """A variable of the form `NAME=VALUE`."""
+        """An environment variable `NAME=VALUE`, without its value unless the value is to be kept."""
         name_, mark, value = given.partition("=")
         if not mark:
             return self._length(given)

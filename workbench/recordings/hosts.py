@@ -1,4 +1,4 @@
-"""Host names in texts, and which of them identify their owner. Pure functions."""
+"""Search for host names in texts, and selection of those that identify their owner. Pure functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMED = re.compile(
     rf"(?:(?<=lookup )|(?<=git@)|(?<=\\\\)|(?<=such host: ))({_LABELS})"
     rf"|(?<![\w./@-])([A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{2,8}})(?=:[0-9]{{2,5}}(?![\w.]))"
 )
-"""A host after a word of a program that looks one up, or three labels and more before a port."""
+"""A host after words with which programs name one, such as `lookup`; or at least three labels before a port."""
 _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
                   r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
 _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
@@ -47,12 +47,14 @@ _SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-
 
 
 def suffix(host: str) -> str:
-    """End of a host's replacement, which tells whether it is one of Azure."""
+    """Domain for the replacement of a host: the domain of Azure that the host is in, else `.example.com`."""
     return next((each for each in OF_AZURE if host.endswith(each)), ".example.com")
 
 
 def of_value(key: str, text: str) -> Iterator[str]:
-    """Hosts that the value of a key is or begins with; a single label is one only if it is not a word."""
+    """The host that is the value of a key, or the registry of an image. A single label counts only if it is
+    not a word.
+    """
     if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
         yield text
     elif _IMAGE_KEY.search(key) and (registry := _REGISTRY.match(text)) is not None:
@@ -60,7 +62,7 @@ def of_value(key: str, text: str) -> Iterator[str]:
 
 
 def of_text(text: str) -> Iterator[str]:
-    """Hosts that a text names in a way that tells them from names of other things."""
+    """Hosts in a text that are recognized as such by the words or marks around them, or by a domain of Azure."""
     if "." not in text:
         return
     yield from (each for each in _IN_ADDRESS.findall(text) if not each[-1].isdigit())
@@ -70,7 +72,9 @@ def of_text(text: str) -> Iterator[str]:
 
 
 def identifies(host: str) -> bool:
-    """True for a host that is neither an address nor of the cluster nor of a domain that every cluster names."""
+    """True for a host that identifies its owner: not an address, a Service of the cluster, or a host in a domain that
+    every cluster names.
+    """
     known = any(host == each or host.endswith(f".{each}") for each in PUBLIC)
     return not (known or addresses.V4.fullmatch(host) or host.endswith(".svc") or ".svc." in host)
 
@@ -84,7 +88,7 @@ def below(domains: Collection[str]) -> re.Pattern[str] | None:
 
 
 def domains(given: Iterable[str], kept: Collection[str]) -> set[str]:
-    """Domains in which hosts were found, without those that are a part of what is kept, such as keys of labels."""
+    """Domains of the given hosts, without Azure's, and without those of kept names, such as prefixes of label keys."""
     found: set[str] = set()
     for host in given:
         labels = host.lower().split(".")
@@ -98,7 +102,7 @@ def domains(given: Iterable[str], kept: Collection[str]) -> set[str]:
 
 
 def short_name(host: str) -> str | None:
-    """The first label of a host if it names this host alone; None for a label that may be a word.
+    """The first label of a host if it is unusual enough to identify the host; None for a label that may be a word.
 
     >>> short_name("contosopg.postgres.database.azure.com"), short_name("db01.contoso.com"), short_name("osmo.acme.com")
     ('contosopg', None, None)

@@ -1,7 +1,8 @@
-"""Credentials that their form tells: tokens of known services, private keys, options of programs, long random texts.
-Pure functions.
+"""Removal of credentials that have a known form: tokens of services, private keys, options of programs, long random
+texts. Pure functions.
 
-Each expression starts at a bound or has a bounded length, so the time grows no faster than the length of a text.
+Each regular expression starts at a word boundary or is limited in length, so the time grows no faster than the length
+of a text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 REMOVED = "(removed)"
 GONE = re.compile(r"^\(?removed(?:: \d+ characters\))?\)?$")
-"""Texts that stand for one that was removed."""
+"""Texts that this program writes in place of a removed text."""
 _KNOWN = re.compile(
     r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"  # a JWT
     r"|-----BEGIN [A-Z ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|MESSAGE)-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)"
@@ -42,30 +43,34 @@ _OPTIONS = re.compile(
     r"(?<![\w.-])(?:sshpass|mysql\w{0,12}|mariadb\w{0,12}|docker|podman|nerdctl|helm|oras|crane|skopeo|az|redis-cli|mongo\w{0,8}"
     r"|psql|sqlcmd|bcp|ipmitool|smbclient|ldap\w{2,8}|curl|wget|http|mosquitto_\w{3})(?= )[^\n|;&]{0,400}"
 )
-"""A program whose short options take a credential, and its words."""
+"""Command line of a program that takes a credential in a short option."""
 _USER = re.compile(r"(?<= -)(?:-user[ =]|-proxy-user[ =]|u ?|U ?)[\"']?[\w.\\@-]{0,64}[:%]([^\s\"']{1,256})")
 _PASS = re.compile(r"(?<= -)[paPw][ =]?([^\s\"'=-][^\s\"']{3,256}|\"[^\"\n]{1,256}\"|'[^'\n]{1,256}')")
 _SCHEME = re.compile(r"(?<=://)[^\s\"'<>]{1,2048}+")
 _STORAGE = ("abfs", "abfss", "wasb", "wasbs", "ssh", "git+ssh")
-"""Schemes whose part before the @ is a container or an account, unless it has a colon."""
+"""URL schemes with a container or an account before the `@`. This part is kept, unless it contains a colon."""
 _OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
 _DENSE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+(?![A-Za-z0-9])")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _KINDS: Sequence[re.Pattern[str]] = tuple(re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]"))
 _BITS = 4.2
-"""Bits per character above which a long text counts as a key; names of objects have fewer."""
+"""Entropy in bits per character. A long text with at least this entropy counts as a key; names of objects have less."""
 _MIXED = 0.4
-"""Share of neighbours of different kinds above which a text counts as a key; names in CamelCase have fewer."""
+"""Share of adjacent characters that are of different kinds: digits, capitals, small letters. A text with at least this
+share counts as a key; names in CamelCase have less.
+"""
 _WORDLIKE = re.compile(
     r"(?:[A-Za-z]{1,24}|[a-z]{1,24}[0-9]{1,3}|[a-z0-9]{1,5}|[0-9]{1,5}|v[0-9]{1,3}[a-z]{0,5}[0-9]{0,2}"
     r"|[bcdfghjklmnpqrstvwxz2456789]{8,10})"
 )
-"""Part of a name as objects have them; the last alternative is the suffix that Kubernetes makes."""
+"""A part of an object's name. The last alternative is a suffix that Kubernetes generates."""
 
 
 def without_forms(text: str) -> tuple[str, int]:
-    """The text without what its form tells, and the number of removals. Random texts are left to `without_opaque`."""
+    """The text without credentials of a known form, and the number of removals. Random texts are left to
+    `without_opaque`.
+    """
     found, known = _KNOWN.subn(REMOVED, text)
     count = [known]
 
@@ -117,7 +122,7 @@ def _is_long_key(text: str) -> bool:
 
 
 def is_mixed(text: str) -> bool:
-    """True for a text whose neighbours are so often of another kind that it is neither a word nor a name.
+    """True for a text that changes too often between digits, capitals and small letters to be a word or a name.
 
     >>> is_mixed("StandardNCadsH100v5Family"), is_mixed("Qv7xP1m42Kt9eWq0Zr5b")
     (False, True)

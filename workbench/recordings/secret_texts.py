@@ -1,8 +1,9 @@
-"""Removal of credentials from texts: what follows a telling word, and what its form tells. Pure functions.
+"""Removal of credentials from texts: of the values of telling words, and of texts with the form of a credential. Pure
+functions.
 
-After a colon, an equals sign or an option, whatever follows goes. After a blank it depends on the word: a word for a
-password is followed by one, but `secret` or `token` mostly by the name of an object or by prose, so that only what is
-no name goes.
+A telling word is one whose value is a credential (`is_telling`). After a colon, an equals sign or an option of a
+command, the value is always removed. After a blank, it depends on the word: the value of `password` is removed; after
+`secret` or `token`, often the name of an object or prose follows, so only a value that is no name is removed.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ _ORDINARY = frozenset({
     "this", "to", "unable", "unauthorized", "unexpected", "unset", "until", "updated", "was", "were", "when", "which",
     "will", "with", "without", "wrong",
 })  # fmt: skip
-"""Words of reports after a word for a password. Every other word after one may be a credential."""
+"""Words that are no credential after a word such as `password`, because reports continue with them. Every other word
+may be a credential.
+"""
 _CONNECTING = frozenset({"is", "key", "keys", "value", "was", "the", "a", "basic", "bearer", "used"})
 _ALONE = frozenset({"secret", "secrets", "token", "tokens", "password", "credential", "credentials", "cookie", "auth"})
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token"})
 _NOUNS = frozenset({"secret", "secrets", "token", "credential", "credentials", "auth", "cache"})
-"""Words after which a colon begins the reason of an error."""
+"""Words after which a colon may begin the reason of an error, as in `error in token: connection refused`."""
 _REASON = re.compile(r"[a-z]{2,24}[:,]?")
 _ALSO_BEFORE_BLANKS = frozenset({"key", "session"})
 _PINS = re.compile(r"(?:^|[^a-z])(?:pin|otp|totp|mfa)$", re.IGNORECASE)
@@ -59,7 +62,7 @@ Span = tuple[int, int]
 
 
 def cleaned(text: str) -> tuple[str, int]:
-    """The text without the parts that look like credentials, and their number."""
+    """The text without the parts that look like credentials, and the number of removed parts."""
     if len(text) < 4:
         return text, 0
     found, known = without_forms(text)
@@ -69,7 +72,7 @@ def cleaned(text: str) -> tuple[str, int]:
 
 
 def _assigned(text: str) -> tuple[str, int]:
-    """The text without what follows telling words."""
+    """The text without the values of telling words, and the number of removed values."""
     out: list[str] = []
     done, removed, position = 0, 0, 0
     while (key := _KEY.search(text, position)) is not None:
@@ -99,7 +102,9 @@ def _span(text: str, key: re.Match[str]) -> Span | None:
 
 
 def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span | None:
-    """The value after a colon or an equals sign: the rest of the line where the word begins one."""
+    """Start and end of the value after a colon or an equals sign; None if it is no credential. The value is the whole
+    rest of the line if the word begins the line.
+    """
     word, start = key[0].lower(), between.end()
     is_line = _is_start(text, key.start()) and text[start : start + 1] not in ("'", '"')
     if is_line or word.strip("-") in _HEADERS:
@@ -114,7 +119,7 @@ def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span |
 
 
 def _inside(text: str, key: re.Match[str]) -> Span | None:
-    """The value in the next line, or in an element of XML; None if there is none."""
+    """Start and end of a value in the next line, or in the XML element with this name; None if there is none."""
     if not is_telling(key[0]):
         return None
     if (element := _ELEMENT.match(text, key.end())) is not None and text[key.start() - 1 : key.start()] == "<":
@@ -125,8 +130,10 @@ def _inside(text: str, key: re.Match[str]) -> Span | None:
 
 
 def _after_blank(text: str, key: re.Match[str], start: int) -> Span | None:
-    """The value after a blank. What follows an option of a command or a word for a password is one, unless a report
-    goes on there; after another word only what is no name.
+    """Start and end of the value after a blank; None if it is no credential.
+
+    After an option of a command, or a word for a password, every value is a credential that is no ordinary word of a
+    report. After another word, only a value that is no name.
     """
     word = key[0]
     if (about := _FOR.match(text, start)) is not None:
@@ -148,7 +155,7 @@ def _after_blank(text: str, key: re.Match[str], start: int) -> Span | None:
 
 
 def _connected(text: str, start: int) -> tuple[int, re.Match[str] | None]:
-    """Start and match of the first value after connecting words."""
+    """Start and match of the first value that is no connecting word, such as `is` or `the`."""
     found: re.Match[str] | None = None
     for _ in range(4):
         found = None if text.startswith(REMOVED, start) else _VALUE.match(text, start)
@@ -160,7 +167,7 @@ def _connected(text: str, start: int) -> tuple[int, re.Match[str] | None]:
 
 
 def _is_start(text: str, position: int) -> bool:
-    """True at the start of a line, before which are only blanks, dashes and quotes, or `export`."""
+    """True if only blanks, dashes, quotes, or a word such as `export`, are before a position in its line."""
     return bool(_AT_START.fullmatch(text[max(position - 128, 0) : position].rpartition("\n")[2]))
 
 

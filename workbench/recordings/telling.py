@@ -37,7 +37,7 @@ objects, not for free text.
 _KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",
                    "count/secrets", "imagePullSecrets", "tokenRequests", "sessionAffinity"})  # fmt: skip
 LONGEST = 256
-"""Number of characters of a name that are examined: its last ones."""
+"""Number of characters at the end of a name that are examined."""
 
 
 def is_telling(key: str) -> bool:
@@ -55,7 +55,7 @@ def is_telling(key: str) -> bool:
 
 
 def names_password(key: str) -> bool:
-    """True for a word after which a password follows, and not the name of an object.
+    """True for a word after which a text has a password, and not the name of an object.
 
     >>> names_password("password"), names_password("PGPASSWORD"), names_password("secret"), names_password("pass")
     (True, True, False, False)
@@ -64,7 +64,7 @@ def names_password(key: str) -> bool:
 
 
 def is_reason(word: str) -> bool:
-    """True for the code of an error, after which its message follows.
+    """True for the code of an error: the text after it is the error's message, and no credential.
 
     >>> is_reason("AuthorizationFailed"), is_reason("InvalidAuthenticationTokenTenant"), is_reason("token")
     (True, True, False)
@@ -73,7 +73,7 @@ def is_reason(word: str) -> bool:
 
 
 def is_count(key: str, value: str) -> bool:
-    """True for a number of tokens, as language models count them.
+    """True if the value is a number of tokens of a language model, and no credential.
 
     >>> is_count("max_tokens", "4096"), is_count("token", "4096")
     (True, False)

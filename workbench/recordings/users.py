@@ -1,4 +1,4 @@
-"""Names of users: keys whose values are one, and forms of the values. Pure functions."""
+"""Recognition of users' names in documents, by the key and by the form of the value. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _MOST_WORDS = 5
 
 
 def is_user(key: str, text: str) -> bool:
-    """True for the value of a key that names a person. Groups and accounts of the system are none."""
+    """True if the value of a key is the name of a person. Groups and accounts of the system do not count."""
     if not (_KEY.search(key) or _CAMEL.search(key)) or text.lower() in _NOBODY or text.isdigit():
         return False
     return not text.startswith(("system:", "aks-", "physical-ai", "[")) and bool(text)
 
 
 def is_plain(text: str) -> bool:
-    """True for a name that is one word, as it is compared with the words of texts."""
+    """True for a name of one word. Such a name is also replaced where it is a word in a text."""
     return bool(_PLAIN.fullmatch(text))
 
 
 def is_short(text: str) -> bool:
-    """True for a name that is replaced only as the value of its key: in texts it would be a word."""
+    """True for a name of one or two letters, which is replaced only as the value of a key, and not in texts."""
     return bool(_SHORT.fullmatch(text))
 
 

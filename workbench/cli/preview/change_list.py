@@ -46,8 +46,8 @@ def counts(run: Run) -> Counter[str]:
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
     """The changes as data: their number by operation, and each change. `nodes`: number of nodes of each pool.
 
-    `readBack` has the updates of `read_back`, which only undo additions of Azure; they are neither counted nor
-    unexpected. `networkMove` describes a change of the network mode.
+    `readBack` lists updates that only undo values that Azure has added itself. They are not in the numbers, and are not
+    unexpected changes. `networkMove` describes a change of the network mode.
     """
     changes = [
         {

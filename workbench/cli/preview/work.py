@@ -1,4 +1,4 @@
-"""Running work that a preview is judged by: of a cluster, of a recording, or not known."""
+"""Impact of a preview on running work, which is read from a cluster or a recording, or is not known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.cli.requested_stack import RequestedStack
 
 OF_KUBERNETES = ("kube-node-lease", "kube-public", "kube-system", "gatekeeper-system")
-"""Namespaces of Kubernetes and AKS, whose Pods are nobody's work."""
+"""Namespaces of Kubernetes and AKS, whose Pods do not count as work."""
 
 
 def judged(

@@ -122,7 +122,7 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
 
 
 def _written(here: Path, steps: Path) -> Path:
-    """Path in the file of the setting that a computed value of the configuration is made from."""
+    """Path of the setting in the file from which OSMO computes the value at `steps` of the loaded configuration."""
     computed = {
         "parsed_resource_validations": "resource_validations",
         "parsed_pod_template": "override_pod_template",

@@ -85,5 +85,5 @@ def _listed(value: str | list[str]) -> list[str]:
 
 PARTIES: Mapping[str, Party] = {name: _party(row) for name, row in _FILE["parties"].items()}
 MADE_BY: Mapping[str, str] = {_FILE["parties"][name]["namespace"]: beside for name, beside in BESIDE.items()}
-"""Namespaces of the program by the namespaces that their workloads make."""
+"""Namespace of the program whose workloads create another namespace, by the created namespace."""
 FLOWS: tuple[Flow, ...] = tuple(flow for row in _FILE["flows"] for flow in _flows(row))

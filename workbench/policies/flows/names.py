@@ -112,7 +112,7 @@ def _foreign_servers(network: Resource) -> list[str]:
 
 
 def _silent_servers(network: Resource, resources: Sequence[Resource]) -> list[str]:
-    """DNS servers in the network itself at whose address the stack has no resolver."""
+    """DNS servers of a network with addresses in the network itself, at which the stack has no resolver."""
     endpoints = [
         known(known_map(each).get("privateIpAddress"))
         for endpoint in of_type(resources, INBOUND_ENDPOINT)

@@ -112,7 +112,7 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, pod: Pod) -> bool:
-        """True if policies deny the connections to a Pod that none of them names."""
+        """True if policies deny every connection to a Pod that none of them allows by name."""
         return decide(self.policies, STRANGER, pod, UNNAMED_PORT).allowed is False
 
     def of_kind(self, kind: str) -> list[Service]:
@@ -228,7 +228,7 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
     """The subnet's security group, found by its id, or, in a preview, where ids are not known, by the Pulumi
-    dependency; a group without rules if it is not of the stack.
+    dependency. A group of another stack has no rules, and its name in `foreign`.
     """
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:
