@@ -260,7 +260,9 @@ def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> str:
 
 
 def _let_read(client: Client, resources: Iterable[str]) -> None:
-    """Gives the reader, and nobody else, the right to read these resources and all resources that the server has."""
+    """Gives the reader, and nobody else, the right to read these resources of the recording and all resources that the
+    server itself has.
+    """
     rights = "/apis/rbac.authorization.k8s.io/v1"
     versions = ["/api/v1"]
     for group in client.get("/apis")["groups"]:

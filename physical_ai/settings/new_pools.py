@@ -16,8 +16,8 @@ from physical_ai.settings.layers.shape import shape_at
 
 
 def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]:
-    """Faults of pools that only one file describes, and incompletely: the pool that was probably meant, and the keys
-    that a new pool needs.
+    """Faults of pools that only one file describes, and that lack keys of a new pool. A fault names the pool that was
+    probably meant, and the missing keys.
 
     A pool whose name resembles no other name is reported only if most of its keys are missing.
 

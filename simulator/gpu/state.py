@@ -56,8 +56,8 @@ class State:
     manager_image: str = ""
     """Value of DRIVER_MANAGER_IMAGE in the operator's environment; if empty, the image of its release is used."""
     draw: int = 0
-    """Number in place of the random order in which the operator reads nodes. If the nodes have several operating
-    systems, it determines the ClusterPolicy's driver image.
+    """Number that stands for the random order in which the operator reads nodes. If the nodes have several operating
+    systems, it decides which system the ClusterPolicy's driver image is for.
     """
 
     @property

@@ -94,11 +94,11 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
-        """Applies an object, and takes over the fields that the create and `kubectl` have set.
+        """Applies an object, and takes over the fields that it was created with, or that `kubectl` has set.
 
         The official plugin first moves these fields to the resource's manager, without a message (await.go,
         fixCSAFieldManagers). In a dry run the plugin moves no fields. It overrides every other manager instead, but
-        only until the first update, which moves the entry of the create (patchForce). So after one update a preview
+        only until the first update, which moves the fields of the creation (patchForce). So after one update a preview
         reports conflicts with `kubectl`, and the update itself does not.
         """
         if dry_run:

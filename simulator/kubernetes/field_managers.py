@@ -16,21 +16,21 @@ _TAKEN_OVER = {
     "Apply": ("kubectl",),
 }
 """Beginnings of the names of field managers whose fields an update takes over, by operation: those of `kubectl`, and of
-the create.
+the provider's request that created the object.
 """
 _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
 
 
 def is_as_created(live: Object) -> bool:
-    """True if no update has taken over the fields of the create yet."""
+    """True if no update has yet taken over the fields that the object was created with."""
     return any(
         each.get("operation") == "Update" and each.get("manager") in _CREATORS for each in _entries(live)
     ) or not _entries(live)
 
 
 def moved(live: Object, manager: str) -> list[Object] | None:
-    """`managedFields` in which `manager` has taken over the fields of the create and of `kubectl`; None if there are
-    none to take over.
+    """`managedFields` in which `manager` has taken over the fields that the object was created with, and those of
+    `kubectl`; None if there are none to take over.
     """
     entries = _entries(live)
     mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]

@@ -83,7 +83,7 @@ class ObjectManager:
         return object_id(live), _state(live, inputs, manager)
 
     def preview_create(self, request: Request, inputs: Object) -> Object:
-        """The result of a dry run of the create, or the inputs if a dry run is not possible."""
+        """The object that a dry run of its creation returns, or the inputs if a dry run is not possible."""
         if not self._dry_runnable(inputs) or is_patch(request.type, inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
@@ -126,7 +126,7 @@ class ObjectManager:
         return _state(self._awaited(request, live, inputs, manager, _not_live(object_id(live))), inputs, manager)
 
     def preview_update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The result of a dry run of the update, or the inputs if a dry run is not possible."""
+        """The object that a dry run of its update returns, or the inputs if a dry run is not possible."""
         if not self._dry_runnable(inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)

@@ -9,7 +9,7 @@ PAGE, HEADING = ROOT / "README.md", "## On a real subscription"
 
 
 def section() -> str:
-    """Text under the heading, up to the next heading."""
+    """Text of the README's section "On a real subscription"."""
     text = PAGE.read_text(encoding="utf-8")
     return text.partition(f"\n{HEADING}\n")[2].partition("\n## ")[0]
 

@@ -126,7 +126,9 @@ def gang_too_large(pod: Mapping[str, Any], message: str, index: Index) -> Explan
 
 
 def _never(pod: Mapping[str, Any], group: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """Figures of a group that never starts; empty where it may start, and where its Pods differ."""
+    """Numbers and pools that show that a group is too large ever to start. Empty where it may start, and where its Pods
+    have different requests.
+    """
     members, least = index.members(group), least_of(group)
     if least < 2 or any(requests(each) != requests(pod) for each in members):
         return {}

@@ -45,9 +45,9 @@ def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Ite
 
 
 def all_schedule_causes(index: Index) -> Iterator[Explanation]:
-    """Explanations of CronJobs that their Jobs do not give.
+    """Explanations of CronJobs that do not do their work, except explanations by their Jobs.
 
-    A suspended CronJob is intended, unless it belongs to the platform.
+    Suspended CronJobs are left out: `all_parts` reports those of the platform, and others are suspended on purpose.
     """
     for item in index.given.owners.get("CronJob", ()):
         if not at(item, "spec.suspend"):

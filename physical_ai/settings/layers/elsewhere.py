@@ -1,5 +1,5 @@
-"""Keys of node pools in other tools (AKS, Terraform, Bicep), each with what to write here, or that nothing
-corresponds.
+"""Keys of node pools in other tools (AKS, Terraform, Bicep), each with the key to write here, or with the advice that
+there is none.
 
 Suggesting the most similar name would mislead: `tags` is not a misspelling of `taints`.
 """

@@ -46,7 +46,7 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Fault:
-    """Condition of a node whose agent's files are not a program that can run."""
+    """Condition of a node where the agent's program cannot run, since its files are missing or faulty."""
 
     message: str
     status: str = "False"
