@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,6 @@ from components.kubernetes.charts import InstalledRelease
 from parts.in_cluster_data.facts import host, in_cluster, storage_url
 from parts.in_cluster_data.names import CACHE, POSTGRES
 from physical_ai.planning.gpu_operator import CHART
-from physical_ai.planning.osmo_service import chart_values
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
@@ -63,7 +62,6 @@ OUTPUTS: Mapping[str, str] = {
     f"osmo.served.{ANY}.vault": "Vault with the agents' token of a served stack, for its `osmo.tokenFrom`.",
     f"osmo.served.{ANY}.identity": "The identity that may read this token.",
     f"osmo.served.{ANY}.clientId": "Client id of that identity.",
-    "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
 """Description of each output, by its path. Fields below these paths may change without notice."""
 
@@ -81,8 +79,6 @@ class Deployed:
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
     """Commands that the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
-    served: Sequence[Settings] = ()
-    """Settings of the stacks whose clusters the control plane serves."""
     tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Vault and identity with which each served stack fetches its agents' token, by stack."""
 
@@ -100,7 +96,6 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "osmo": {
             **osmo_summary(settings),
             **_workflows(found.workflows_principal_id),
-            "serviceValues": chart_values(settings, found.served),
             **({"served": dict(found.tokens)} if found.tokens else {}),
         },
     }

@@ -75,7 +75,6 @@ class Platform(pulumi.ComponentResource):
             releases=releases,
             workflows_principal_id=workflows.identity.principal_id if workflows is not None else None,
             data=azure.services.data if azure is not None else None,
-            served=loaded.served,
             tokens=osmo.tokens.served if osmo.tokens is not None else {},
         )
         self.outputs = stack_outputs(settings, found)

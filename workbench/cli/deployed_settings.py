@@ -36,7 +36,7 @@ def deployed_settings(
 
     if kubeconfig is not None or files or assignments:
         return read_stack(stack, files, assignments).loaded.settings
-    deployed = _of_simulation(stack)
+    deployed = settings_of_simulation(stack)
     if deployed is None:
         return read_stack(stack).loaded.settings
     for line in _differences(stack, deployed):
@@ -44,7 +44,7 @@ def deployed_settings(
     return deployed.settings
 
 
-def _of_simulation(stack: str) -> Loaded | None:
+def settings_of_simulation(stack: str) -> Loaded | None:
     """Settings of a simulation's last deployment; None if nothing was deployed, or the settings are no longer valid."""
     from physical_ai.settings import SettingsError, load_config
     from physical_ai.settings.layers.stack_file import PREFIX

@@ -208,7 +208,7 @@ def test_the_development_login_needs_no_token_and_brings_its_files(simulate: Sim
 def test_the_stack_exports_what_a_control_plane_elsewhere_needs(simulate: Simulate) -> None:
     exported = simulate("dev-westus2").exports["osmo"]
     assert exported["platforms"] == {"cpu": "cpu", "h100": "h100gpu", "rtxpro": "rtxprogpu"}
-    assert set(exported["serviceValues"]["services"]["configs"]["pools"]["default"]["platforms"]) >= {"h100", "rtxpro"}
+    assert "serviceValues" not in exported, "they are 1,000 lines; `physai osmo values` prints them"
 
 
 def test_a_default_account_gets_no_identity() -> None:

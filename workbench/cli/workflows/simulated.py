@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.workflows.files import with_known_pool
@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """Context of a check against the OSMO configuration of a deployed stack, from the chart values that the stack
-    exports.
+    """Context of a check against the OSMO configuration of a deployed stack, from the settings of its last deployment.
 
     Raises:
-        SimulationError: no deployment has got far enough to export the values.
+        SimulationError: no deployment has got as far as OSMO, or its settings are no longer valid.
     """
+    from physical_ai.planning.osmo_service import chart_values
     from simulator.errors import SimulationError
+    from workbench.cli.deployed_settings import settings_of_simulation
     from workbench.osmo.lint import of_chart_values
 
-    exported: Mapping[str, Any] = simulation.outputs().get("osmo") or {}
-    if "serviceValues" not in exported:
-        raise SimulationError(f"{simulation.stack} exports no configuration for OSMO. Run `physai up` again")
-    return with_known_pool(of_chart_values(exported["serviceValues"], simulation.stack, pool, variables))
+    deployed = settings_of_simulation(simulation.stack)
+    if deployed is None or "osmo" not in simulation.outputs():
+        raise SimulationError(f"{simulation.stack} has no configuration for OSMO. Run `physai up` again")
+    values = chart_values(deployed.settings, deployed.served)
+    return with_known_pool(of_chart_values(values, simulation.stack, pool, variables))
 
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
