@@ -4,6 +4,10 @@ from __future__ import annotations
 
 CHART = "gpu-operator-charts"
 """AMD's name of the chart (helm-charts-k8s/Chart.yaml); NVIDIA's is gpu-operator."""
+CAUSES = "amd_causes.yaml"
+"""File with causes of closed gates on nodes with AMD GPUs."""
+ADMISSION = "gpu-admission.yaml"
+"""File with the admission policy about Pods with AMD GPUs."""
 RELEASE = "amd-gpu-operator"
 NAMESPACE = "kube-amd-gpu"
 """Namespace of the release and of everything that the operator creates (helm-charts-k8s/README.md)."""

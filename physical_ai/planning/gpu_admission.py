@@ -87,7 +87,7 @@ def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> l
 
 def _manifests(settings: Settings) -> list[dict[str, Any]]:
     objects = list(manifests.load("gpu-admission.yaml"))
-    return [*objects, *manifests.load_of("amd", "gpu-admission.yaml")] if gpu.amd_pools(settings) else objects
+    return [*objects, *manifests.load_of("amd", amd.ADMISSION)] if gpu.amd_pools(settings) else objects
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:

@@ -12,10 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from parts.amd import names as amd
 from physical_ai import safe_yaml
 from physical_ai.catalog.node_causes import gate_fix, with_remedies
+from physical_ai.catalog.reading import CatalogError, file_label, read_mapping, row
+from physical_ai.catalog.rows import Row, Text
+from physical_ai.nested import is_mapping
 from physical_ai.repository import PARTS
 
 DATA = Path(__file__).parent / "data"
@@ -65,7 +69,7 @@ def causes() -> Mapping[str, Cause]:
 @cache
 def amd_causes() -> Mapping[str, Cause]:
     """Known causes of closed gates on nodes with AMD GPUs, by id, in the order of the search."""
-    return _rows(PARTS / "amd" / "amd_causes.yaml", "gates")
+    return _rows(PARTS / "amd" / amd.CAUSES, "gates")
 
 
 @cache
@@ -126,39 +130,69 @@ def _of_azure() -> dict[str, Cause]:
     }
 
 
-def _read(file: str, stages: str) -> Mapping[str, Cause]:
+def _read(file: str, stages: Literal["gates", "stages"]) -> Mapping[str, Cause]:
     """Causes in a file, and in the files of the same name in the folders of parts."""
     files = (DATA / file, *sorted(PARTS.glob(f"*/{file}")))
     return {key: cause for each in files for key, cause in _rows(each, stages).items()}
 
 
-def _rows(file: Path, stages: str) -> Mapping[str, Cause]:
-    rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load(file.read_text())
-    return {
-        key: Cause(
-            id=key,
-            stages=tuple(row[stages]),
-            symptom=row["symptom"],
-            reason=row["reason"],
-            fix=_fix(key, row, azure=True),
-            source=row["source"],
-            pattern=re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
-            waits=bool(row.get("waits", False)),
-            past=bool(row.get("past", False)),
-            known=bool(row.get("known", True)),
-            fix_elsewhere=_fix(key, row, azure=False),
+class CauseRow(Row):
+    """A cause as the files have it; `stages` is called `gates` in files about gates."""
+
+    stages: tuple[Text, ...] = ()
+    gates: tuple[Text, ...] = ()
+    symptom: Text
+    reason: Text
+    fix: str | None = None
+    fix_elsewhere: str | None = None
+    source: Text
+    pattern: str | None = None
+    waits: bool = False
+    past: bool = False
+    known: bool = True
+
+
+def _rows(file: Path, stages: Literal["gates", "stages"]) -> Mapping[str, Cause]:
+    """Causes of a file, by id. Raises CatalogError for a row of another form."""
+    return {key: _cause(key, data, file, stages) for key, data in read_mapping(file).items()}
+
+
+def _cause(key: str, data: Any, file: Path, stages: Literal["gates", "stages"]) -> Cause:
+    where = f"{file_label(file)}: {key}"
+    if not is_mapping(data):
+        raise CatalogError(
+            f"{where}\n  The cause is not a mapping.\n  Write {stages}, symptom, reason, fix and source."
         )
-        for key, row in rows.items()
-    }
+    given = row(CauseRow, data, where)
+    found = given.gates if stages == "gates" else given.stages
+    if not found or len(given.gates) * len(given.stages):
+        raise CatalogError(f"{where}: {stages}\n  The key is missing.\n  Write {stages}: and a list of names.")
+    try:
+        pattern = re.compile(given.pattern, re.IGNORECASE) if given.pattern is not None else None
+    except re.error as error:
+        raise CatalogError(f"{where}: pattern\n  It is no regular expression: {error}.\n  Correct it.") from None
+    return Cause(
+        id=key,
+        stages=found,
+        symptom=given.symptom,
+        reason=given.reason,
+        fix=_fix(key, given, azure=True),
+        source=given.source,
+        pattern=pattern,
+        waits=given.waits,
+        past=given.past,
+        known=given.known,
+        fix_elsewhere=_fix(key, given, azure=False),
+    )
 
 
-def _fix(key: str, row: Mapping[str, Any], *, azure: bool) -> str:
+def _fix(key: str, given: CauseRow, *, azure: bool) -> str:
     """Fix for a cause.
 
     Where a row of the node causes is about this cause, the fix comes from that row, so that gates and alerts advise
     the same repair.
     """
-    own = row.get("fix") if azure else row.get("fixElsewhere", row.get("fix"))
+    own = given.fix if azure or given.fix_elsewhere is None else given.fix_elsewhere
     return (gate_fix(key, azure=azure) or "") if own is None else with_remedies(own, azure=azure)
 
 
