@@ -7,7 +7,6 @@ from importlib import import_module
 import pulumi
 
 from components.kubernetes.chart_part import ChartPart
-from parts.loading import PartError, readable_errors
 from parts.part import Part
 from physical_ai.repository import PARTS as FOLDER
 
@@ -17,19 +16,14 @@ def component_of(part: Part) -> type[ChartPart]:
     module.
 
     Raises:
-        pulumi.RunError: The module has no such class, or cannot be imported.
+        pulumi.RunError: The module has no such class.
     """
     if not (FOLDER / part.name / "component.py").is_file():
         return ChartPart
-    try:
-        with readable_errors():
-            module = import_module(f"parts.{part.name}.component")
-    except PartError as error:
-        raise pulumi.RunError(str(error)) from None
-    found = getattr(module, "COMPONENT", None)
+    found = getattr(import_module(f"parts.{part.name}.component"), "COMPONENT", None)
     if isinstance(found, type) and issubclass(found, ChartPart):
         return found
     raise pulumi.RunError(
-        f"parts/{part.name}/component.py: COMPONENT: The module names no class of the part's component.\n"
+        f"parts/{part.name}/component.py: COMPONENT\n  The module names no class of the part's component.\n"
         "  Write COMPONENT = and the name of its subclass of ChartPart."
     )

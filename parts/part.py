@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
+from parts.field_kinds import check_kinds
 from physical_ai.catalog.charts import Chart
 from physical_ai.planning import manifests
 from physical_ai.planning.exporters import Exporter
@@ -168,6 +169,10 @@ class Part:
     """Function that returns the exporters to scrape in a stack that has the part."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)
     """Function that returns the settings that need a secret of the stack, each with the secret's name."""
+
+    def __post_init__(self) -> None:
+        """Check of the kinds of all fields. Raises PartError."""
+        check_kinds(self.name, vars(self))
 
     @property
     def charts(self) -> tuple[str, ...]:

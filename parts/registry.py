@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from parts.loading import readable_errors
 from parts.part import Part
 from physical_ai.repository import PARTS as FOLDER
 
@@ -28,15 +27,10 @@ def listed_part(name: str) -> Part | None:
     """Part in a folder of `parts/`; None where there is none.
 
     `physical_ai.planning.part_files` reports what is missing.
-
-    Raises:
-        PartError: A module of the part cannot be imported.
     """
     if not (FOLDER / name / "part.py").is_file():
         return None
-    with readable_errors():
-        module = import_module(f"parts.{name}.part")
-    part = getattr(module, "PART", None)
+    part = getattr(import_module(f"parts.{name}.part"), "PART", None)
     return part if isinstance(part, Part) else None
 
 

@@ -16,8 +16,11 @@ from pathlib import Path
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from physical_ai.planning.part_files import REGISTRY, TO_BE_WRITTEN, open_lines
+from physical_ai.input_errors import without_traceback
 from physical_ai.repository import PARTS, ROOT
+
+with without_traceback(SystemExit):  # these import the modules of all parts
+    from physical_ai.planning.part_files import REGISTRY, TO_BE_WRITTEN, open_lines, part_faults
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 CHART = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -185,16 +188,7 @@ def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
 
 def _faults(name: str) -> Iterator[str]:
     """Faults of the part beside the texts that are still to be written, on one line each."""
-    from physical_ai.catalog.load import CatalogError
-
-    try:
-        from physical_ai.planning.part_files import part_faults
-
-        found = part_faults()
-    except CatalogError as problem:
-        yield str(problem)
-        return
-    for fault in found:
+    for fault in part_faults():
         if fault.file.startswith(f"parts/{name}/") and fault.problem != TO_BE_WRITTEN:
             yield " ".join(str(fault).split())
 

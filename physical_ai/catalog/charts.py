@@ -30,6 +30,10 @@ from physical_ai.repository import PARTS, ROOT, STACKS, user_folder
 LOCK = STACKS / "charts.lock"
 PINS = "charts.yaml"
 """Name of the files with pinned charts."""
+LISTS = ("versions", "retracted", "compared")
+"""Keys of a chart's row with rows of their own."""
+CHART_KEYS = ("name", "repository", "organisation", *LISTS)
+"""Keys of a chart's row; those of a version are in its row of `versions`."""
 ARCHIVES = ROOT / ".charts"
 """Folder of verified archives, which a stack with `charts.source: cache` installs.
 
@@ -116,7 +120,11 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
     """Pinned charts by name and version, oldest version of each first."""
     found: dict[tuple[str, str], Chart] = {}
     for file, line in _lines():
-        shared = {key: value for key, value in line.items() if key not in ("versions", "retracted", "compared")}
+        for key in (each for each in line if each not in CHART_KEYS):
+            near = nearest(str(key), [each for each in CHART_KEYS if each not in line])
+            fix = f"Did you mean '{near}'?" if near else f"The keys are: {', '.join(CHART_KEYS)}."
+            raise CatalogError(f"{file}: {line.get('name', '?')}: {key}\n  There is no such key.\n  {fix}")
+        shared = {key: value for key, value in line.items() if key not in LISTS}
         of_chart: list[Chart] = []
         for own in _versions_of(line, file):
             item = row(Chart, {**shared, **own}, f"{file}: {shared.get('name', '?')} {own.get('version', '?')}")
@@ -133,9 +141,11 @@ def _versions_of(line: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
     try:
         return TypeAdapter(list[dict[str, Any]]).validate_python(line.get("versions"))
     except ValidationError:
+        near = nearest("versions", set(line) - {"versions"})
+        fix = f"'{near}' is no key here: write" if near else "Write"
         raise CatalogError(
             f"{file}: {line.get('name', '?')}: versions\n  The chart has no list of versions.\n"
-            "  Write versions: and a row for each: version, known, source and date."
+            f"  {fix} versions: and a row for each: version, known, source and date."
         ) from None
 
 

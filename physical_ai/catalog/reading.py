@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from yaml import MarkedYAMLError, YAMLError
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.row import Row
+from physical_ai.input_errors import InputError
 from physical_ai.repository import PARTS, ROOT
 
 _Row = TypeVar("_Row", bound=Row)
 
 
-class CatalogError(Exception):
+class CatalogError(InputError):
     """Raised where a data file of the catalogue is invalid."""
 
 
@@ -81,19 +82,39 @@ def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
 
 
 def _sentences(error: ValidationError, kind: type[Row], where: str) -> Iterator[str]:
-    known = [field.alias or name for name, field in kind.model_fields.items()]
     for each in error.errors(include_url=False):
         path, value = ".".join(map(str, each["loc"])), each["input"]
         if each["type"] == "missing":
             text = "The key is missing."
         elif each["type"] == "extra_forbidden":
-            near = get_close_matches(str(each["loc"][-1]), known, n=1) if len(each["loc"]) == 1 else []
-            listed = f"\n  The keys are: {', '.join(known)}." if len(each["loc"]) == 1 else ""
+            known = _keys_at(kind, each["loc"][:-1])
+            near = get_close_matches(str(each["loc"][-1]), known, n=1)
+            listed = f"\n  The keys are: {', '.join(known)}." if known else ""
             text = "There is no such key." + (f"\n  Did you mean '{near[0]}'?" if near else listed)
         else:
             given = f": {value!r}" if isinstance(value, str | int | float) else ""
             text = f"{each['msg'].removeprefix('Value error, ')}{given}."
         yield f"{where}: {path}\n  {text}" if path else f"{where}: {text}"
+
+
+def _keys_at(kind: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
+    """Keys of the row at a path in a row of this kind; empty where they are not known."""
+    if not path:
+        return [field.alias or name for name, field in kind.model_fields.items()]
+    field = next((own for name, own in kind.model_fields.items() if path[0] in (name, own.alias)), None)
+    for model in _rows_in(field.annotation) if field is not None else ():
+        # Between the field and the row there may be a place in a list, or the key of a mapping.
+        for rest in (path[1:], path[2:]):
+            if keys := _keys_at(model, rest):
+                return keys
+    return []
+
+
+def _rows_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _rows_in(each)
 
 
 def _tuples(value: Any) -> Any:

@@ -7,7 +7,7 @@ change instead; they also list keys that the program sets for other stacks only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
@@ -15,12 +15,13 @@ from typing import Any
 from physical_ai.catalog.charts import Chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.compat.exposure import exposing, judge_exposure
-from physical_ai.catalog.compat.keys import Refused
+from physical_ai.catalog.compat.keys import Refused, none_refused
 from physical_ai.catalog.compat.needs import JOINED, judge_needs, pattern, refusing
 from physical_ai.findings import Finding
 from physical_ai.nested import is_mapping
 from physical_ai.planning.values_files import identity, located, merge_values, read_if_exists
-from physical_ai.settings.faults import Fault
+from physical_ai.repository import ROOT
+from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_list
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.paths import Path
@@ -138,9 +139,18 @@ def _refusal(document: Document, at: Path, path: str, owner: str) -> Fault:
 
 
 def completed(
-    document: Document, owners: Mapping[str, str], ours: Mapping[str, Any], chart: str, check: Check
+    document: Document, owners: Mapping[str, str], ours: Mapping[str, Any], check: Check, *, chart: str, module: str
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """Values of a file merged with the program's, and the faults of the file; warnings are among the faults."""
+    """Values of a file merged with the program's, and the faults of the file; warnings are among the faults.
+
+    Args:
+        document: The file.
+        owners: Keys that the file may not set, each with what to change instead.
+        ours: Values that the program sets.
+        check: Function that returns the findings about values.
+        chart: Name of the chart.
+        module: Path of the module that makes `ours`, for faults of what the file does not set.
+    """
     owned = Owned(owners, ours)
     written, faults = owned.split(document, document.data)
     values = merge_values(written, ours)
@@ -153,21 +163,55 @@ def completed(
 
     # The file is also checked on its own: after the merge, the program's values would have replaced a value that stands
     # in place of a section.
-    found = [finding for checked in (written, values) for finding in check(checked, refused)]
+    merged = [(finding, _is_set(written, finding.where)) for finding in check(values, refused)]
+    found = [*check(written, refused), *(finding for finding, is_written in merged if is_written)]
+    unknown = [finding for finding, is_written in merged if not is_written]
     ignored = [f"{each.where}." for each in found if each.is_error and each.rule.startswith(IGNORED)]
     depended = (*judge_needs(chart, written), *judge_exposure(written))
     needed = (each for each in depended if not f"{each.where}.".startswith(tuple(ignored)))
     faults += [located(document, finding) for finding in (*needed, *found)]
+    # The advice for a file, such as another setting, is none for a module.
+    plain = {finding.where: finding for finding in (check(ours, none_refused) if unknown else ())}
+    faults += [_of_module(module, plain.get(finding.where, finding)) for finding in unknown]
     return values, [*document.faults, *dict.fromkeys(faults)]
 
 
+def _is_set(values: Mapping[str, Any], path: str) -> bool:
+    """True where a file sets a path, or a value in place of a section around it."""
+    found: Any = values
+    for step in path.split("."):
+        if not is_mapping(found):
+            return True
+        if step not in found:
+            return False
+        found = found[step]
+    return True
+
+
+def _of_module(module: str, finding: Finding) -> Fault:
+    """A finding about the program's own values, at the line of the module that names the key, if one does."""
+    file, key = ROOT / module, f'"{finding.where.rpartition(".")[2]}"'
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    line = next((number for number, text in enumerate(lines, 1) if key in text), None)
+    found = fault(module, finding.where, finding.problem, finding.fix, severity=finding.severity, line=line)
+    return replace(found, rule=finding.rule, source=finding.source)
+
+
 def chart_values(
-    root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
+    root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any], *, module: str = ""
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """Values of a pinned chart, from a file below `root` and from the program, and the faults of the file."""
+    """Values of a pinned chart, from a file below `root` and from the program, and the faults of the file.
+
+    `module`: dotted name of the module that makes the program's values; by default `plan.py` in the file's folder.
+    """
+    made = f"{module.replace('.', '/') or f'parts/{FilePath(file).parent}/plan'}.py"
     document = read_if_exists(root / file, f"{root.name}/{file}")
 
     def check(values: Mapping[str, Any], refused: Refused) -> list[Finding]:
         return check_chart(pinned.name, pinned.version, values, refused)
 
-    return completed(document, owners, ours, pinned.name, check)
+    values, faults = completed(document, owners, ours, check, chart=pinned.name, module=made)
+    if not module and (expected := f"{pinned.name}-values.yaml") != FilePath(file).name:
+        problem = f"The values of the chart {pinned.name} are read from {FilePath(file).name}."
+        faults.append(fault(made, "file", problem, f"Write {expected}."))
+    return values, faults

@@ -80,8 +80,12 @@ def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease
     """
     if not settings.osmo.installs_backend:
         return (), []
-    kai, faults = values_of_chart(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool(settings)})
-    backend, found = values_of_chart(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))
+    kai, faults = values_of_chart(
+        root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool(settings)}, module=__name__
+    )
+    backend, found = values_of_chart(
+        root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings), module=__name__
+    )
     releases = (
         OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai),
         OsmoRelease(osmo.BACKEND_RELEASE, osmo.OPERATOR_NAMESPACE, backend_chart(), backend),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -10,10 +11,12 @@ from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.layers.shape import shape_at
 
+RESOURCE_TYPE = re.compile(r"[\w.-]+:[\w./-]+:\w+")
+
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of parts that name a stage or setting which does not exist, whose `needs` is a text, or that use a name of
-    another part.
+    """Faults of parts that name a stage or setting which does not exist, whose resource type Pulumi cannot read, or that
+    use a name of another part.
     """
     stages: list[str] = list(get_args(Stage))
     seen: dict[tuple[str, str], str] = {}
@@ -26,8 +29,9 @@ def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
         if shape_at(part.setting) is None:
             fix = "Write the path of a setting, in the spelling of stack files."
             yield fault(file, "setting", f"There is no setting '{'.'.join(map(str, part.setting))}'.", fix)
-        if isinstance(part.needs, str):
-            yield fault(file, "needs", "The names are a text, not a tuple.", f'Write needs=("{part.needs}",).')
+        if not RESOURCE_TYPE.fullmatch(part.resource_type):
+            fix = 'Write three words with colons, such as "physical-ai:kubernetes:FluentBit".'
+            yield fault(file, "resource_type", f"'{part.resource_type}' is not a type of Pulumi's.", fix)
         for key, value in (("resource_type", part.resource_type), ("resource_name", part.resource_name)):
             if (other := seen.setdefault((key, value), part.name)) != part.name:
                 yield fault(file, key, f"The part '{other}' has '{value}' too.", "Write a name that no other part has.")

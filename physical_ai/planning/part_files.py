@@ -11,11 +11,14 @@ from typing import Any, get_args
 from parts.part import GPU_OPERATOR, Part, PartPlan, Stage
 from parts.registry import NAMES, PARTS, listed_part
 from physical_ai.catalog.chart_images import chart_images
-from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
+from physical_ai.catalog.charts import PINS, keys_file, newest_chart, pinned_charts
+from physical_ai.catalog.compat.tables import key_table, keys_read
 from physical_ai.catalog.load import CatalogError
 from physical_ai.catalog.lookup import nearest
+from physical_ai.catalog.reading import read_rows
 from physical_ai.planning import manifests
 from physical_ai.planning.part_fields import field_faults
+from physical_ai.planning.part_names import unknown_names, unread_names
 from physical_ai.planning.part_readings import unread_files
 from physical_ai.repository import PARTS as FOLDER
 from physical_ai.settings.faults import Fault, fault
@@ -48,11 +51,13 @@ def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
         yield from unmet_needs(parts)
     # A part with another name than its folder is among the faults of the list.
     found = [part for part in parts if (FOLDER / part.name).is_dir()]
+    yield from unread_names(found)
     for part in found:
         yield from _open(part)
     unread = list(unread_files(found))
     yield from unread
     if not unread:
+        yield from unknown_names(found)
         for part in found:
             yield from _faults(part)
 
@@ -67,7 +72,12 @@ def listing_faults() -> Iterator[Fault]:
     for name in dict.fromkeys(NAMES):
         if name not in folders:
             near = nearest(name, [each for each in folders if each not in NAMES])
-            fix = f"Did you mean '{near}'?" if near else "Write the name of the part's folder, or remove the name."
+            other = nearest("part.py", [file.name for file in (FOLDER / name).glob("*.py") if file.name != "plan.py"])
+            fix = "Write the name of the part's folder, or remove the name."
+            if near:
+                fix = f"Did you mean '{near}'?"
+            elif (FOLDER / name).is_dir():
+                fix = f"Rename parts/{name}/{other} to part.py." if other else "Write it, with PART = Part(…)."
             yield fault(REGISTRY, "NAMES", f"'{name}' is listed, and there is no parts/{name}/part.py.", fix)
         elif (part := listed_part(name)) is None:
             problem, fix = "The module has no constant PART of the class Part.", "Write PART = Part(…), as others do."
@@ -97,20 +107,16 @@ def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
 
 
 def _faults(part: Part) -> Iterator[Fault]:
-    pinned = {name for name, _ in pinned_charts()}
     for chart in part.charts:
-        if chart not in pinned:
-            fix = "Write a row: name, repository, organisation, and versions with version, known, source and date."
-            yield fault(_file(part, PINS), chart, f"The chart of {_file(part, 'part.py')} is not pinned.", fix)
-            continue
-        try:
-            keys_file(chart)
-        except CatalogError:
-            fix = f"List the keys of its values.yaml, in the form of {FORM}."
-            yield fault(_file(part, f"{chart}-keys.yaml"), chart, "The keys of the chart's values are not listed.", fix)
-        if chart not in {**chart_images(), **part.chart_images}:
-            fix = "Write the images that its Pods can have, each with its registry, as chart_images of the part."
-            yield fault(_file(part, "part.py"), "chart_images", f"The images of the chart {chart} are not named.", fix)
+        yield from _chart_faults(part, chart)
+    for key, names, known in (
+        ("chart_images", part.chart_images, part.charts),
+        ("privileged", part.privileged, part.namespaces),
+    ):
+        for name in (each for each in names if each not in known):
+            near = nearest(name, known)
+            fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(known) or 'none'}."
+            yield fault(_file(part, "part.py"), key, f"The part has no '{name}'.", fix)
     for document in manifests.namespaces_of(part.name):
         metadata = document["metadata"]
         labels: dict[str, Any] = metadata.get("labels") or {}
@@ -124,6 +130,39 @@ def _faults(part: Part) -> Iterator[Fault]:
             problem = f"The namespace {metadata['name']} is at the level privileged without a reason."
             fix = f'Write privileged={{"{metadata["name"]}": "what its Pods need of the node"}}, or another level.'
             yield fault(_file(part, "part.py"), "privileged", problem, fix)
+
+
+def _chart_faults(part: Part, chart: str) -> Iterator[Fault]:
+    pinned = {name for name, _ in pinned_charts()}
+    if chart not in pinned:
+        path = FOLDER / part.name / PINS
+        own = [str(row.get("name")) for row in read_rows(path)] if path.exists() else []
+        near = nearest(chart, (name for name in own if name not in part.charts))
+        fix = "Write a row: name, repository, organisation, and versions with version, known, source and date."
+        fix = f"Did you mean '{near}', which is pinned there?" if near else fix
+        yield fault(_file(part, PINS), chart, f"The chart of {_file(part, 'part.py')} is not pinned.", fix)
+        return
+    if chart not in {**chart_images(), **part.chart_images}:
+        fix = "Write the images that its Pods can have, each with its registry, as chart_images of the part."
+        yield fault(_file(part, "part.py"), "chart_images", f"The images of the chart {chart} are not named.", fix)
+    file = _file(part, f"{chart}-keys.yaml")
+    try:
+        keys_file(chart)
+    except CatalogError:
+        fix = f"List the keys of its values.yaml, in the form of {FORM}."
+        yield fault(file, chart, "The keys of the chart's values are not listed.", fix)
+        return
+    read = keys_read(chart)
+    for pin in (each for each in pinned_charts().values() if each.name == chart):
+        if (pin.keys.version if pin.keys else pin.version) not in read:
+            fix = f"Write read: [{pin.version}] once you have read them, or keys with version and reason into {PINS}."
+            problem = f"The keys were read at {', '.join(sorted(read))}, and {pin.version} is pinned."
+            yield fault(file, "read", problem, fix)
+    table = key_table(chart, newest_chart(chart).version)
+    for path in (each for each in part.owned[chart] if "*" not in each and not table.has(each)):
+        near = nearest(path, table.known)
+        fix = f"Did you mean '{near}'?" if near else f"Write a key of {file}, or add it there."
+        yield fault(_file(part, "part.py"), "owned", f"The chart {chart} has no key {path}.", fix)
 
 
 def _open(part: Part) -> Iterator[Fault]:

@@ -12,6 +12,7 @@ from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.compat.needs import needs
 from physical_ai.catalog.compat.tables import keys_read, switches
 from physical_ai.catalog.definitions import remaining
+from physical_ai.catalog.held_against import held
 from physical_ai.catalog.load import CatalogError
 from physical_ai.planning import manifests
 from physical_ai.repository import PARTS as FOLDER
@@ -27,6 +28,7 @@ def unread_files(parts: Sequence[Part]) -> Iterator[Fault]:
         pinned_charts,
         chart_images,
         remaining,
+        held,
         needs,
         partial(switches, ""),
         manifests.isolation,

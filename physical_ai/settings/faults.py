@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.input_errors import InputError
 from physical_ai.untrusted.text import printable
 
 
@@ -65,7 +66,7 @@ def fault(
     return Fault(severity, "", where, problem, fix, file=file, line=line)
 
 
-class SettingsError(Exception):
+class SettingsError(InputError):
     """Raised where the settings of a stack can't be used.
 
     `faults` are all reasons that were found, not just the first.

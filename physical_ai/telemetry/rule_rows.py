@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -101,6 +102,13 @@ def themes() -> tuple[Theme, ...]:
     for file in (*sorted(FILES.glob("*.yaml")), *sorted(PARTS.glob(f"*/{OF_PART}"))):
         label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"
         data = read_mapping(file)
+        for key in ("theme", "rules"):
+            if key not in data:
+                near = get_close_matches(key, data, n=1)
+                fix = (
+                    f"'{near[0]}' is no key here: write {key}." if near else "A file has a theme, and a list of rules."
+                )
+                raise CatalogError(f"{label}: {key}\n  The key is missing.\n  {fix}")
         rows = data.pop("rules")
         given = [
             row(AlertRow, _with_action(each, label), f"{label}: {each['alert']}")

@@ -38,7 +38,7 @@ def judged(chart: str, data: dict[str, Any]) -> list[Fault]:
             return check_values(version(chart), values, refused, ours)
         return check_chart(chart, version(chart), values, refused)
 
-    return completed(Document("values.yaml", data), OWNED_VALUES[chart], ours, chart, check)[1]
+    return completed(Document("values.yaml", data), OWNED_VALUES[chart], ours, check, chart=chart, module="plan.py")[1]
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
+from physical_ai.input_errors import InputError, part_error
 from workbench.cli.commands import (
     accept,
     bootstrap,
@@ -182,7 +183,7 @@ def _run(arguments: list[str]) -> int:
         err.print("canceled; nothing was changed")
         return FAILED
     except Exception as problem:
-        failure = _failure(problem, arguments) or _failure_of_recording(problem)
+        failure = _failure(problem, arguments) or _failure_of_recording(problem) or _failure_of_part(problem)
         if failure is None:
             raise
         code, text = failure
@@ -202,17 +203,21 @@ def _failure_of_recording(problem: Exception) -> tuple[int, str] | None:
     return BAD_INPUT, said
 
 
+def _failure_of_part(problem: Exception) -> tuple[int, str] | None:
+    wrong = part_error(problem)
+    return _refused(wrong) if wrong is not None else None
+
+
+def _refused(problem: InputError) -> tuple[int, str]:
+    err.print(str(problem), markup=False)
+    count = len(_faults(problem)) or 1
+    err.print(f"\n{count} {'error' if count == 1 else 'errors'}; nothing was changed", style="red")
+    return BAD_INPUT, str(problem)
+
+
 def _faults(problem: Exception) -> list[dict[str, Any]]:
     """Faults of the settings that an error lists, as data; empty for any other error."""
-    from physical_ai.catalog.reading import CatalogError
-
-    if isinstance(problem, CatalogError):
-        return []
-    from physical_ai.settings import SettingsError
-
-    if not isinstance(problem, SettingsError):
-        return []
-    return [fault.document() for fault in problem.faults]
+    return [fault.document() for fault in getattr(problem, "faults", ())] if isinstance(problem, InputError) else []
 
 
 def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
@@ -225,20 +230,8 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         text = usage_text(problem, *called(_command(), arguments))
         err.print(text, markup=False, style="red")
         return BAD_INPUT, text
-    from physical_ai.catalog.reading import CatalogError
-
-    # Before the settings, which cannot be imported where a module of a part is at fault.
-    if isinstance(problem, CatalogError):
-        err.print(str(problem), markup=False)
-        err.print("\n1 error; nothing was changed", style="red")
-        return BAD_INPUT, str(problem)
-    from physical_ai.settings import SettingsError
-
-    if isinstance(problem, SettingsError):
-        err.print(str(problem), markup=False)
-        count = len(problem.faults)
-        err.print(f"\n{count} {'error' if count == 1 else 'errors'}; nothing was changed", style="red")
-        return BAD_INPUT, str(problem)
+    if isinstance(problem, InputError):
+        return _refused(problem)
 
     from physical_ai.catalog.charts import ChecksumMismatch
     from simulator.errors import Interrupted, SimulationError, UnknownTarget

@@ -112,6 +112,11 @@ class KeyTable:
     def _noted_sections(self) -> frozenset[str]:
         return _above(self.notes)
 
+    def has(self, path: str) -> bool:
+        """True for a key that the chart renders, a section of such keys, and anything inside of a list or map."""
+        steps = path.split(".")
+        return path in self._sections or any(".".join(steps[:end]) in self.known for end in range(1, len(steps) + 1))
+
     def check(self, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
         """Findings about keys that the chart would ignore, and about values of the wrong shape, in the order in which
         they are written.

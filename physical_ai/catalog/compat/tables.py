@@ -17,7 +17,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.nested import at
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def key_table(name: str, version: str) -> KeyTable:
     """Table of the keys that a pinned chart, other than the GPU Operator's, renders. Raises `UnknownName`."""
     pinned = chart(name, version)
@@ -66,9 +66,10 @@ def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[F
             yield Finding(Severity.ERROR, "chart-value", path, f"'{value}' is not possible here.", fix, source)
 
 
-def _groups(name: str) -> list[KeyGroup]:
+@lru_cache(maxsize=32)
+def _groups(name: str) -> tuple[KeyGroup, ...]:
     file = keys_file(name)
-    return [row(KeyGroup, data, file_label(file)) for data in read_rows(file)]
+    return tuple(row(KeyGroup, data, file_label(file)) for data in read_rows(file))
 
 
 def keys_read(name: str) -> frozenset[str]:

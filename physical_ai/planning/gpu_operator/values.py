@@ -75,6 +75,9 @@ OWNED_IF_MEASURED = {
 own.
 """
 
+MODULE = f"{__name__.replace('.', '/')}.py"
+"""Path of this module, for faults of the values that it sets."""
+
 
 def chart_values(
     settings: Settings, files: ValuesFiles, maps: Mapping[str, Mapping[str, str]]
@@ -89,7 +92,7 @@ def chart_values(
         return check_values(release, values, refused, ours)
 
     owners = OWNED | (OWNED_IF_MEASURED if settings.monitoring.is_measured else {})
-    return completed(files.cluster, owners, ours, CHART, check)
+    return completed(files.cluster, owners, ours, check, chart=CHART, module=MODULE)
 
 
 def operand_tolerations(settings: Settings) -> list[dict[str, str]]:

@@ -110,7 +110,7 @@ def service_release(
         return None, []
     pinned = service_chart()
     ours = merge_values(merge_values(_ours(settings), restarts(settings)), chart_values(settings, served))
-    values, faults = values_of_chart(root, SERVICE_FILE, pinned, OWNED, with_keys(ours))
+    values, faults = values_of_chart(root, SERVICE_FILE, pinned, OWNED, with_keys(ours), module=__name__)
     return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
 
 

@@ -7,14 +7,15 @@ of `Settings`.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import Field, GetJsonSchemaHandler, create_model
+from pydantic import Field, GetJsonSchemaHandler, PydanticUndefinedAnnotation, create_model
 from pydantic_core import CoreSchema, PydanticOmit
 
-from parts.loading import PartError, readable_errors
+from physical_ai.input_errors import PartError
 from physical_ai.repository import PARTS
 from physical_ai.settings.models.base import Model
 
@@ -43,13 +44,28 @@ def part_models() -> dict[str, type[Model]]:
     """Models of the parts' settings, by the name of the part's folder.
 
     Raises:
-        PartError: A module cannot be imported, or its constant is no model.
+        PartError: The constant of a module is no model.
     """
-    modules: dict[str, ModuleType] = {}
-    for name in (file.parent.name for file in _files()):
-        with readable_errors():
-            modules[name] = import_module(f"parts.{name}.model")
+    modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in _files()}
+    for name, module in modules.items():
+        _refuse_open_annotations(name, module)
+        if not hasattr(module, SETTINGS) and (near := get_close_matches(SETTINGS, vars(module), n=1, cutoff=0.8)):
+            text = f"Nothing reads the constant.\n  Did you mean {SETTINGS}?"
+            raise PartError(f"parts/{name}/model.py: {near[0]}\n  {text}")
     return {name: _model(name, module) for name, module in modules.items() if hasattr(module, SETTINGS)}
+
+
+def _refuse_open_annotations(name: str, module: ModuleType) -> None:
+    """Raises PartError for a field whose annotation names nothing: pydantic itself would name the complete settings."""
+    for model in vars(module).values():
+        if isinstance(model, type) and issubclass(model, Model) and model.__module__ == module.__name__:
+            try:
+                model.model_rebuild(_types_namespace=vars(module))
+            except PydanticUndefinedAnnotation as error:
+                raise PartError(
+                    f"parts/{name}/model.py: {model.__name__}\n  The annotation '{error.name}' is not defined.\n"
+                    "  Import it, or write a type such as int, str or bool."
+                ) from None
 
 
 def _model(name: str, module: ModuleType) -> type[Model]:

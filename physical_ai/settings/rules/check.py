@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from parts.registry import PARTS
+from physical_ai.input_errors import PartError
 from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.checkpoints import check_checkpoints
@@ -50,7 +51,9 @@ def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | N
 def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_record(settings, trust)
     yield from _GROUND[kind_of(settings)](settings, trust, today)
-    for rules in (*(rules for part in PARTS for rules in part.rules), *_EVERYWHERE):
+    for rule in (rule for part in PARTS for rule in part.rules):
+        yield from _of_part(rule, settings, trust)
+    for rules in _EVERYWHERE:
         yield from rules(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)
@@ -67,8 +70,8 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_kubelet(settings, trust)
-    for rules in (rules for part in PARTS for rules in part.azure_rules):
-        yield from rules(settings, trust)
+    for rule in (rule for part in PARTS for rule in part.azure_rules):
+        yield from _of_part(rule, settings, trust)
     yield from check_fallbacks(settings, trust)
     yield from check_no_classes(settings, trust)
 
@@ -76,8 +79,21 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
 def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_no_azure(settings, trust)
     yield from check_classes(settings, trust)
-    for rules in (rules for part in PARTS for rules in part.existing_rules):
-        yield from rules(settings, trust)
+    for rule in (rule for part in PARTS for rule in part.existing_rules):
+        yield from _of_part(rule, settings, trust)
+
+
+def _of_part(
+    rule: Callable[[Settings, Trust], Iterable[object]], settings: Settings, trust: Trust
+) -> Iterator[SettingFinding]:
+    """Findings of a part's rule. Raises PartError for anything else that the rule yields."""
+    for found in rule(settings, trust):
+        if not isinstance(found, SettingFinding):
+            raise PartError(
+                f"{rule.__module__.replace('.', '/')}.py: {rule.__name__}\n  The rule yields a {type(found).__name__}, "
+                "not a SettingFinding.\n  Yield what physical_ai.settings.rules.finding.finding returns."
+            )
+        yield found
 
 
 _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[SettingFinding]]] = {

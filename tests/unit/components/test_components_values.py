@@ -10,6 +10,7 @@ import pulumi
 import pytest
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import at
 from physical_ai.repository import VALUES
 from physical_ai.settings import SettingsError, load, load_config
 from tests.support.recording import record
@@ -71,7 +72,21 @@ def test_a_values_file_that_is_not_yaml_is_refused_while_loading(file: str, valu
 
 
 def test_warnings_about_the_values_of_any_chart_are_shown(values: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    finding = Finding(Severity.WARNING, "chart-key-renamed", "global.old", "An old name.", "Write global.new.", "docs")
+    finding = Finding(Severity.WARNING, "chart-key-renamed", "old", "An old name.", "Write new.", "docs")
     monkeypatch.setattr("physical_ai.planning.chart_values.check_chart", lambda *_: [finding])
-    shown = [str(fault) for fault in load("dev-westus2", values=values).warnings if fault.rule == finding.rule]
-    assert [text.partition(" ")[0].split(":")[0] for text in shown] == [f"values/{file}" for file in FILES[2:]]
+    places = [add(values / file, "old: 1") for file in FILES[2:]]
+    shown = [fault for fault in load("dev-westus2", values=values).warnings if fault.rule == finding.rule]
+    assert [f"{fault.file}:{fault.line}" for fault in shown] == places
+
+
+def test_a_key_that_no_file_sets_is_the_fault_of_the_module_that_sets_it(
+    values: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finding = Finding(Severity.ERROR, "chart-key-unknown", "global.nodeSelector", "No key.", "Leave it out.", "docs")
+    monkeypatch.setattr(
+        "physical_ai.planning.chart_values.check_chart",
+        lambda _name, _version, given, _refused: [finding] if at(given, finding.where) else [],
+    )
+    with pytest.raises(SettingsError) as refused:
+        load("dev-westus2", values=values)
+    assert {fault.file for fault in refused.value.faults} == {"physical_ai/planning/osmo.py"}

@@ -26,6 +26,8 @@ FAR = {
     "components/monitoring/managed_grafana.py",
     "components/network/api_reach.py",
     "physical_ai/planning/part_fields.py",
+    "physical_ai/planning/part_files.py",
+    "physical_ai/planning/part_names.py",
     "physical_ai/planning/part_readings.py",
     "physical_ai/planning/release_upgrade.py",
 }

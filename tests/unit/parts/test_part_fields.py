@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from parts.registry import PARTS
+from physical_ai.input_errors import PartError
 from physical_ai.planning.part_fields import field_faults
 
 
@@ -25,8 +28,28 @@ def test_names_of_resources_that_another_part_has_are_named() -> None:
     assert text.startswith("parts/slurm/part.py: resource_name  The part 'traces' has 'traces' too.")
 
 
-def test_a_setting_that_does_not_exist_and_needs_that_are_a_text_are_named() -> None:
+def test_a_setting_that_does_not_exist_is_named() -> None:
     (text,) = changed(setting=("parts", "slurn"))
     assert text.startswith("parts/slurm/part.py: setting  There is no setting 'parts.slurn'.")
-    (text,) = changed(needs="amd")
-    assert text.endswith('Write needs=("amd",).')
+
+
+def test_a_resource_type_that_pulumi_cannot_read_is_named() -> None:
+    (text,) = changed(resource_type="Slurm")
+    assert text.startswith("parts/slurm/part.py: resource_type  'Slurm' is not a type of Pulumi's.")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "advice"),
+    [
+        ("needs", "amd", 'Write needs=("amd",).'),
+        ("title", 3, 'Write title="…".'),
+        ("privileged", ("a",), "Write privileged={"),
+        ("images", {}, "Write the name of a function of (settings)"),
+        ("rules", (len,), "Write its parameters: (settings, trust)."),
+    ],
+)
+def test_a_field_of_another_kind_is_named(field: str, value: Any, advice: str) -> None:
+    with pytest.raises(PartError) as error:
+        changed(**{field: value})
+    assert str(error.value).startswith(f"parts/slurm/part.py: {field}\n")
+    assert advice in str(error.value)

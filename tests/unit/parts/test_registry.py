@@ -94,7 +94,7 @@ def test_each_part_has_the_component_of_its_folder() -> None:
 
 def test_a_component_that_its_module_does_not_name_is_an_error_with_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "import_module", lambda _name: object())
-    with pytest.raises(pulumi.RunError, match=r"parts/amd/component\.py: COMPONENT: .*\n  Write COMPONENT = "):
+    with pytest.raises(pulumi.RunError, match=r"parts/amd/component\.py: COMPONENT\n.*\n  Write COMPONENT = "):
         component_of(BY_NAME["amd"])
 
 
