@@ -11,12 +11,12 @@ import typer
 
 from workbench.cli.console import err, print_text
 from workbench.cli.exit_codes import FINDINGS
-from workbench.impact import Fate, Impact
-from workbench.impact.telling import Seen, exceeds, headline, sentences
 
 if TYPE_CHECKING:
     from simulator.run_options import RunOptions
     from workbench.cli.requested_stack import RequestedStack
+    from workbench.impact import Impact
+    from workbench.impact.telling import Seen
 
 PAUSE = 5.0
 """Seconds between two looks at the running work."""
@@ -56,6 +56,7 @@ def hold(
         return
     from workbench.cli.preview.sources import simulated_preview
     from workbench.cli.preview.work import is_judged, judged
+    from workbench.impact.telling import exceeds, headline, sentences
 
     found = simulated_preview(requested, policies=False, options=options)
     if not is_judged(found):
@@ -84,6 +85,8 @@ def wait_until_idle(
     Raises:
         typer.Exit: work still runs after `seconds`, or what runs cannot be read.
     """
+    from workbench.impact import Fate
+
     end, before = time.monotonic() + seconds, -1
     while True:
         impact, seen = look()
