@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,9 +12,7 @@ from simulator.azure.bodies import get, items, table
 from simulator.azure.errors import Refusal
 from simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from simulator.azure.rules.networks import PORTS
-
-TAG = re.compile(r"^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)?$")
-"""The form of a service tag, with or without a region."""
+from simulator.azure.service_tags import is_tag
 
 Row = tuple[str, str, dict[str, Any]]
 """A security rule: its name, its path in the body, and its properties."""
@@ -27,6 +24,7 @@ Row = tuple[str, str, dict[str, Any]]
     "nsg-priority-unique",
     "nsg-prefix-forms",
     "nsg-prefix",
+    "nsg-plural-tag",
     "nsg-port-range",
 )
 def security_rules(put: Put) -> Iterator[Refusal]:
@@ -76,6 +74,10 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
         if bad := [each for each in prefixes if not _is_prefix(str(each))]:
             message = f"Security rule {name} has invalid Address prefix. Value provided: {bad[0]}"
             yield refuse(put, "nsg-prefix", message, target)
+        if tags := [each for each in items(rule, f"{side}AddressPrefixes") if each == "*" or is_tag(str(each))]:
+            message = f"Security rule parameter {side.title()}AddressPrefixes for rule with Id {name} cannot specify"
+            message += " existing VIRTUALNETWORK, INTERNET, AZURELOADBALANCER, '*' or system tags."
+            yield refuse(put, "nsg-plural-tag", f"{message} Unsupported value used: {tags[0]}.", target)
         ports = [rule.get(f"{side}PortRange") or "*", *items(rule, f"{side}PortRanges")]
         if bad := [port for port in ports if not _is_port_range(str(port))]:
             message = f"Security rule {name}: '{bad[0]}' is not *, a port or a range within 0..65535."
@@ -83,11 +85,11 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
 
 
 def _is_prefix(text: str) -> bool:
-    """True for an address, a range, or a text in the form of a service tag: there are too many tags to list."""
-    if text == "*" or TAG.match(text):
+    """True for an address, a range without bits of a host, or a service tag."""
+    if text == "*" or is_tag(text):
         return True
     try:
-        return bool(ipaddress.ip_network(text, strict=False))
+        return bool(ipaddress.ip_network(text))
     except ValueError:
         return False
 

@@ -16,7 +16,11 @@ from simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from simulator.azure.rules.pool_subnets import prefixes
 
 NAME = re.compile(r"^[a-z0-9](-?[a-z0-9]+)*$")
-RESERVED_LOGINS = ("azure_superuser", "azuresu", "azure_pg_admin", "admin", "administrator", "root", "guest", "public")
+RESERVED_LOGINS = (
+    *("azure_superuser", "azuresu", "azure_pg_admin", "replication"),
+    *("admin", "administrator", "root", "guest", "public"),
+)
+LOGIN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")
 SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4095, 4096, 8192, 16384, 32767)
 SYSTEM_DATABASES = ("azure_maintenance", "azure_sys", "postgres", "template0", "template1")
 DELEGATION = "Microsoft.DBforPostgreSQL/flexibleServers"
@@ -74,7 +78,7 @@ EXTENSIONS = frozenset(
 """Extensions that the service allows, from memory: the service's own list was not read."""
 
 
-@on_put("PostgresServer", "pg-name", "pg-admin", "pg-password", "pg-auth")
+@on_put("PostgresServer", "pg-name", "pg-admin", "pg-admin-form", "pg-password", "pg-auth")
 def server_login(put: Put) -> Iterator[Refusal]:
     name = ids.name(put.id)
     if not NAME.match(name) or not 3 <= len(name) <= 63:
@@ -82,6 +86,9 @@ def server_login(put: Put) -> Iterator[Refusal]:
     login, password = str(put.properties.get("administratorLogin", "")), put.inputs.get("administratorLoginPassword")
     if login.lower() in RESERVED_LOGINS or login.lower().startswith("pg_"):
         yield refuse(put, "pg-admin", f"The login '{login}' is reserved.", "properties.administratorLogin")
+    if login and not LOGIN.match(login):
+        message = f"The login '{login}' must have 1 to 63 letters, digits and underscores, and begin with no digit."
+        yield refuse(put, "pg-admin-form", message, "properties.administratorLogin")
     kinds = sum(bool(re.search(kind, str(password))) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^a-zA-Z0-9]"))
     wrong = password is not None and (
         not 8 <= len(str(password)) <= 128 or kinds < 3 or (bool(login) and login in str(password))

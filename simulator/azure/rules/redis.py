@@ -10,15 +10,20 @@ from simulator.azure.errors import Refusal
 from simulator.azure.registry import models
 from simulator.azure.rules.base import Put, on_put, refuse
 
+RETIRED_TLS = ("1.0", "1.1")
 PORTS = range(10000, 11000)
 
 
-@on_put("RedisEnterprise", "redis-sku-capacity", "redis-ha-immutable")
+@on_put("RedisEnterprise", "redis-sku-capacity", "redis-tls", "redis-ha-immutable")
 def cluster(put: Put) -> Iterator[Refusal]:
     size = str(get(put.body, "sku.name") or "")
     if get(put.body, "sku.capacity") is not None and not size.startswith("Enterprise"):
         message = f"{size} takes no capacity: only the sizes Enterprise and EnterpriseFlash have one."
         yield refuse(put, "redis-sku-capacity", message, "sku.capacity")
+    oldest = put.properties.get("minimumTlsVersion")
+    if oldest in RETIRED_TLS:
+        message = f"TLS {oldest} is not supported: the oldest version is 1.2."
+        yield refuse(put, "redis-tls", message, "properties.minimumTlsVersion")
     before = get(put.old.body, "properties.highAvailability") if put.old else None
     if before == "Enabled" and put.properties.get("highAvailability") == "Disabled":
         message = "High availability cannot be turned off."

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from simulator.azure import ids
 from simulator.azure.bodies import Json, get, items, table
+from simulator.azure.data import load_json
 from simulator.azure.errors import Refusal
 from simulator.azure.rules.base import Put, on_put, refuse
 
@@ -15,7 +16,7 @@ CONTAINER = re.compile(r"^(\$root|\$web|[a-z0-9](-?[a-z0-9])+)$")
 HNS_KINDS = ("StorageV2", "BlockBlobStorage")
 
 
-@on_put("StorageAccount", "st-hns-versioning", "st-tier", "st-nfs", "st-zones")
+@on_put("StorageAccount", "st-hns-versioning", "st-tier", "st-tier-premium", "st-nfs", "st-zones", "st-kind-sku")
 def account(put: Put) -> Iterator[Refusal]:
     kind, hns = put.body.get("kind"), put.properties.get("isHnsEnabled") is True
     if hns and kind not in HNS_KINDS:
@@ -24,9 +25,16 @@ def account(put: Put) -> Iterator[Refusal]:
     tier = put.properties.get("accessTier")
     if tier is not None and (kind == "Storage" or (kind == "BlockBlobStorage" and tier != "Premium")):
         yield refuse(put, "st-tier", f"An account of the kind {kind} has no tier {tier}.", "properties.accessTier")
+    if tier == "Premium" and kind != "BlockBlobStorage":
+        message = f"An account of the kind {kind} has no tier Premium."
+        yield refuse(put, "st-tier-premium", message, "properties.accessTier")
     if put.properties.get("isNfsV3Enabled") and not hns:
         yield refuse(put, "st-nfs", "NFS 3.0 needs the hierarchical namespace.", "properties.isNfsV3Enabled")
     region, sku = put.azure.offers.region(str(put.body.get("location", ""))), str(get(put.body, "sku.name"))
+    kinds: dict[str, dict[str, list[str]]] = load_json("storage_skus.json")
+    if (row := kinds.get(str(kind))) is not None and sku not in row["skus"]:
+        message = f"An account of the kind {kind} has no redundancy {sku}; it has {', '.join(row['skus'])}."
+        yield refuse(put, "st-kind-sku", message, "sku.name")
     if region is not None and not region.zones and "ZRS" in sku:
         yield refuse(put, "st-zones", f"The redundancy {sku} is not available in {region.name}.", "sku.name")
 

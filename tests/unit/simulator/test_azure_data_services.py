@@ -331,3 +331,50 @@ def test_registries_and_cache_rules(azure: Azure) -> None:
 def test_the_password_of_a_server_is_not_in_the_file(azure: Azure) -> None:
     azure.put("PostgresServer", **SERVER)
     assert PASSWORD not in azure.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "redundancy", "rule"),
+    [
+        ("StorageV2", "Premium_ZRS", "st-kind-sku"),
+        ("StorageV2", "Premium_LRS", None),
+        ("StorageV2", "StandardV2_LRS", "st-kind-sku"),
+        ("StorageV2", "Standard_RAGZRS", None),
+        ("BlockBlobStorage", "Premium_ZRS", None),
+        ("BlockBlobStorage", "Standard_LRS", "st-kind-sku"),
+        ("FileStorage", "Standard_GRS", "st-kind-sku"),
+        ("BlobStorage", "Standard_ZRS", "st-kind-sku"),
+    ],
+)
+def test_a_kind_of_account_has_redundancies_of_its_own(
+    azure: Azure, kind: str, redundancy: str, rule: str | None
+) -> None:
+    account = {**ACCOUNT, "kind": kind, "sku": {"name": redundancy}, "isHnsEnabled": False}
+    account.pop("accessTier", None)
+    assert broken(azure, "StorageAccount", account) == ({rule} if rule else set())
+
+
+def test_only_block_blobs_have_the_premium_tier(azure: Azure) -> None:
+    assert broken(azure, "StorageAccount", {**ACCOUNT, "accessTier": "Premium"}) == {"st-tier-premium"}
+
+
+@pytest.mark.parametrize(("version", "rule"), [("1.0", "redis-tls"), ("1.1", "redis-tls"), ("1.2", None)])
+def test_a_cache_takes_no_retired_version_of_tls(azure: Azure, version: str, rule: str | None) -> None:
+    assert broken(azure, "RedisEnterprise", {**CACHE, "minimumTlsVersion": version}) == ({rule} if rule else set())
+
+
+@pytest.mark.parametrize(
+    ("login", "rule"),
+    [
+        ("Azure_SuperUser", "pg-admin"),
+        ("replication", "pg-admin"),
+        ("pg_osmo", "pg-admin"),
+        ("osmo-admin", "pg-admin-form"),
+        ("1osmo", "pg-admin-form"),
+        ("osmo admin", "pg-admin-form"),
+        ("o" * 64, "pg-admin-form"),
+        ("osmo_admin", None),
+    ],
+)
+def test_logins_that_a_server_has_itself_or_cannot_have(azure: Azure, login: str, rule: str | None) -> None:
+    assert broken(azure, "PostgresServer", {**SERVER, "administratorLogin": login}) == ({rule} if rule else set())

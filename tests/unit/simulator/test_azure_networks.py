@@ -47,6 +47,11 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Azure:
     return made
 
 
+def many(*sources: str) -> dict[str, Any]:
+    """Inputs of a rule with several sources."""
+    return {"sourceAddressPrefix": None, "sourceAddressPrefixes": list(sources)}
+
+
 def rules(*rows: dict[str, Any]) -> dict[str, Any]:
     return {"securityRules": list(rows)}
 
@@ -103,6 +108,13 @@ def rules(*rows: dict[str, Any]) -> dict[str, Any]:
         ("nsg-port-range", "SecurityRule", {**RULE, "destinationPortRange": "80,443"}),
         ("nsg-prefix", "SecurityRule", {**RULE, "sourceAddressPrefix": "10.0.0.0/33"}),
         ("nsg-prefix", "SecurityRule", {**RULE, "sourceAddressPrefix": "10.0.0"}),
+        ("nsg-prefix", "SecurityRule", {**RULE, "sourceAddressPrefix": "20.20.20.20/16"}),
+        ("nsg-prefix", "SecurityRule", {**RULE, "sourceAddressPrefix": "AzureBastionSubnet"}),
+        ("nsg-prefix", "SecurityRule", {**RULE, "sourceAddressPrefix": "Internet.WestUS2"}),
+        ("nsg-plural-tag", "SecurityRule", {**RULE, **many("Internet", "203.0.113.0/24")}),
+        ("nsg-plural-tag", "SecurityRule", {**RULE, **many("*")}),
+        (None, "SecurityRule", {**RULE, **many("203.0.113.0/24", "198.51.100.7")}),
+        (None, "SecurityRule", {**RULE, "sourceAddressPrefix": "Storage.WestUS2"}),
         ("zones-region", "NatGateway", {**NAT, "zones": ["4"]}),
         ("arm-child-parent", "SecurityRule", {**RULE, "networkSecurityGroupName": "none"}),
         ("arm-tags", "NetworkSecurityGroup", {**NSG, "tags": {"a/b": "c"}}),

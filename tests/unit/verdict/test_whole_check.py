@@ -73,6 +73,30 @@ def test_what_a_subscription_lacks_is_found(tmp_path: Path, options: dict[str, A
     assert words in errors(whole(tmp_path, PLACE, **options))
 
 
+@pytest.mark.parametrize(
+    ("kind", "change", "words"),
+    [
+        ("StorageAccount", {"sku": {"name": "Premium_ZRS"}}, "dataServices.storage"),
+        ("StorageAccount", {"accessTier": "Premium"}, "no tier Premium"),
+        ("RedisEnterprise", {"minimumTlsVersion": "1.0"}, "TLS 1.0 is not supported"),
+        ("Server", {"administratorLogin": "azure_pg_admin"}, "is reserved"),
+        ("Server", {"administratorLogin": "osmo-admin"}, "letters, digits and underscores"),
+        ("SecurityRule", {"sourceAddressPrefix": "Everybody", "sourceAddressPrefixes": None}, "Everybody"),
+        ("SecurityRule", {"sourceAddressPrefix": None, "sourceAddressPrefixes": ["Internet"]}, "system tags"),
+        ("SecurityRule", {"priority": 5000}, "outside 100..4096"),
+        ("Registry", {"sku": {"name": "Classic"}}, "is retired"),
+        ("Vault", {"location": "moon"}, "moon"),
+        ("Workspace", {"retentionInDays": 10_000}, "retentionInDays"),
+        ("NatGateway", {"zones": ["9"]}, "natGateways"),
+    ],
+)
+def test_a_value_that_azure_does_not_take_is_found(
+    tmp_path: Path, kind: str, change: dict[str, Any], words: str
+) -> None:
+    given = changed(PLACE, kind, lambda inputs: inputs.update(change))
+    assert words in errors(whole(tmp_path, PLACE, given))
+
+
 def test_a_name_that_somebody_else_has_is_found(tmp_path: Path) -> None:
     (account,) = (each for each in declared(PLACE).resources if each.type.endswith(":StorageAccount"))
     taken = {"StorageAccount": (str(account.inputs["accountName"]),)}
