@@ -21,8 +21,9 @@ def nvidia_driver(
 ) -> kubernetes.apiextensions.CustomResource:
     """Declares the NVIDIADriver of one pool. The engine does not wait for it: the driver takes minutes to build.
 
-    One field is known only when the release is: the preview of an upgrade would otherwise check the new release's
-    fields against the kind that the running release installed, and fail (`field not declared in schema`).
+    The field `repository` is known only when the release is. If all fields were known, the preview of an upgrade would
+    check them against the kind that the running release installed, and fail for a field of the new release (`field not
+    declared in schema`).
     """
     repository = driver.spec["repository"]
     return kubernetes.apiextensions.CustomResource(

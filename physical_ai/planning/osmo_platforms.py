@@ -194,11 +194,12 @@ def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
 
 
 def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Default resources of a task that requests none: on a platform with GPUs a fraction of the share of a node that
-    goes with a GPU, on other platforms fixed amounts.
+    """Default resources of a task that requests none. On a platform with GPUs they are a fraction of the node's
+    resources for each GPU; on other platforms they are fixed amounts.
 
-    USER_GPU is not among them, and stays at the pool's 0. As a platform default it would request a GPU, but OSMO would
-    hide the GPU from the container, since it only looks at the workflow to see whether a GPU is used.
+    USER_GPU is not among the defaults, so it stays 0, as the pool sets it. As a platform default it would request a
+    GPU, but OSMO would hide the GPU from the container, since it only looks at the workflow to see whether a GPU is
+    used.
     """
     memory = max(_part(item.share.memory_gib, _MEMORY_PART), 1)
     return {

@@ -104,8 +104,9 @@ def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECON
     """Seconds to wait before the next attempt, or None to give up.
 
     `errors` are the failures so far, newest first; `attempt` counts them, from 1. With the default base the delays are
-    15, 30, then 60 seconds: for a role twelve minutes in all, where Azure's documentation names up to ten; for a busy
-    cluster an hour. Only a request that was refused at once is repeated, never one that may have created something.
+    15, 30, then 60 seconds. Attempts end after twelve minutes if a role is missing (Azure's documentation names up to
+    ten minutes until it is in effect), and after an hour if a cluster is busy. Only a request that was refused at once
+    is repeated, never one that may have created something.
 
     >>> retry_delay(["LinkedAuthorizationFailed: no permission to join the subnet"], 1)
     15.0

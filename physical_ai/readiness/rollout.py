@@ -1,8 +1,8 @@
 """Rollout of the latest change to nodes that already offer their GPUs. Pure functions.
 
 The operator needs seconds to notice a changed resource, and a DaemonSet even longer to roll it out; meanwhile the old
-Pods still offer the GPUs. Neither resource reports the generation that its status is about, so the resource's spec is
-compared with the DaemonSets'.
+Pods still offer the GPUs. ClusterPolicy and NVIDIADriver do not report the generation that their status is about, so
+their spec is compared with that of the DaemonSets.
 """
 
 from __future__ import annotations

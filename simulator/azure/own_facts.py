@@ -1,7 +1,8 @@
-"""Facts about Azure from sources of their own (`own_facts.json`). The deployed program assumes the same facts.
+"""Facts about Azure that the simulator collects from sources of its own (`own_facts.json`).
 
-Program and simulator may both be wrong, but not through a shared constant: what the program sends is checked against
-these. From the catalogue both read only hardware, Azure's offers, and the shape of data; a test lists what is shared.
+The deployed program assumes the same facts in constants of its own. The simulator checks what the program sends against
+its own facts, so a wrong constant of the program is noticed. The two share only what the catalogue has about hardware,
+Azure's offers, and the shape of data; a test lists what is shared.
 """
 
 from __future__ import annotations
