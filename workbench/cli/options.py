@@ -30,6 +30,9 @@ Files = Annotated[
         help="A file in the form of a layer that overrides the stack's settings; repeatable.",
     ),
 ]
+BeforeAzure = Annotated[
+    bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option(

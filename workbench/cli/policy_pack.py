@@ -13,6 +13,8 @@ from workbench.cli.console import err, out
 from workbench.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.cli.changes import Run
     from workbench.cli.requested_stack import RequestedStack
     from workbench.policies import Stack as Declared
@@ -58,6 +60,21 @@ def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
     except pulumi.RunError as refusal:
         err.print(str(refusal), markup=False, style="red")
         raise typer.Exit(FAILED) from None
+
+
+def read_declared(
+    stack: str, file: list[Path] | None, set_: list[str] | None, *, preview: bool
+) -> tuple[RequestedStack, Declared]:
+    """A stack with the command line's settings, and the resources that it declares.
+
+    Raises:
+        SettingsError: the settings are invalid.
+        typer.Exit: the program refuses these settings.
+    """
+    from workbench.cli.requested_stack import read_stack
+
+    requested = read_stack(stack, file, set_)
+    return requested, declared_or_exit(requested, preview=preview)
 
 
 def is_refused(run: Run) -> bool:

@@ -112,3 +112,22 @@ def test_an_existing_cluster_says_what_is_not_known() -> None:
     assert code == 0
     assert "unknown: the network under the cluster, which is not of the stack" in out
     assert "The cluster is not the stack's" in err
+
+
+def test_a_firewall_in_files_decides_and_a_file_without_one_is_refused(tmp_path: Path) -> None:
+    empty, broken = tmp_path / "vnet.json", tmp_path / "broken.json"
+    empty.write_text('[{"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"}]')
+    broken.write_text("{")
+    for file, text in (
+        (empty, "has nothing of a firewall"),
+        (broken, "is no JSON"),
+        (tmp_path / "x", "the file does not exist"),
+    ):
+        code, out, err = reach(STACK, "--firewall", str(file))
+        assert (code, out) == (2, "")
+        assert text in " ".join(err.split())
+    afw = tmp_path / "afw.json"
+    afw.write_text('{"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/azureFirewalls/afw"}')
+    code, _, err = reach(STACK, "--firewall", str(afw))
+    assert code == 0
+    assert "no route of the nodes leads to the firewall afw; only its DNAT rules count" in " ".join(err.split())

@@ -9,12 +9,9 @@ import typer
 from physical_ai.findings import Severity, any_at_least
 from workbench.cli.console import print_json
 from workbench.cli.exit_codes import FINDINGS
-from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+from workbench.cli.options import DEFAULT_STACK, Assignments, BeforeAzure, Files, Json, Least, Stack
 
 ListOption = Annotated[bool, typer.Option("--list", help="List the rules instead, with their reasons.")]
-BeforeAzure = Annotated[
-    bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
-]
 
 
 def policy(  # noqa: PLR0917 - each is an option
@@ -31,15 +28,13 @@ def policy(  # noqa: PLR0917 - each is an option
     The program runs without the Pulumi engine, in seconds; nothing is deployed or simulated.
     """
     from workbench.cli.output import policy as output
-    from workbench.cli.policy_pack import declared_or_exit
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.policy_pack import read_declared
     from workbench.policies import evaluate
 
     if rules:
         output.print_rules(as_json=json)
         return
-    requested = read_stack(stack, file, set_)
-    declared = declared_or_exit(requested, preview=preview)
+    _, declared = read_declared(stack, file, set_, preview=preview)
     findings = evaluate(declared)
     document = output.document(stack, declared, findings)
     if json:

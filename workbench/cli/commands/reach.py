@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +11,8 @@ import typer
 
 from workbench.cli.console import err, print_json
 from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
-from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
+from workbench.cli.given_firewalls import FirewallFiles, given_firewalls, unused
+from workbench.cli.options import DEFAULT_STACK, Assignments, BeforeAzure, Context, Files, Json, Kubeconfig, Stack
 from workbench.cli.recorded import From as Recording
 from workbench.cli.recorded import opened
 
@@ -29,9 +32,6 @@ Picture = Annotated[
     Path | None,
     typer.Option("--picture", metavar="FILE", help="Also write a diagram in Mermaid's notation, as FILE.mmd."),
 ]
-BeforeAzure = Annotated[
-    bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
-]
 
 
 FOREIGN_CLUSTER = "The cluster is not the stack's: its network is not known, and NetworkPolicies count as enforced."
@@ -48,6 +48,7 @@ def reach(  # noqa: PLR0917 - each is an option
     context: Context = None,
     file: Files = None,
     set_: Assignments = None,
+    firewall: FirewallFiles = None,
     picture: Picture = None,
     from_: Recording = None,
     json: Json = False,
@@ -72,7 +73,10 @@ def reach(  # noqa: PLR0917 - each is an option
     if from_ is not None:
         recorded = opened(from_, stack, kubeconfig=kubeconfig, context=context, preview=preview)
         stack = recorded.stack
-    world, notes = _world(stack, file, set_, (kubeconfig, context), preview=preview, recorded=recorded)
+    world, notes = _world(
+        stack, file, set_, (kubeconfig, context), preview=preview, recorded=recorded, firewalls=firewall or ()
+    )
+    notes += unused(world)
     try:
         if source is None or target is None:
             judged = judge_world(world)
@@ -102,16 +106,20 @@ def _world(
     *,
     preview: bool,
     recorded: Recorded | None = None,
+    firewalls: Sequence[Path] = (),
 ) -> tuple[World, list[str]]:
     """Facts that decide about the stack's connections, and texts about the facts that are not known."""
     from workbench.cli.cluster_gates import real_cluster
-    from workbench.cli.policy_pack import declared_or_exit
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.policy_pack import read_declared
+    from workbench.policies.flows.firewall_bodies import resources_of
     from workbench.policies.flows.network_policies import Engine
     from workbench.policies.flows.world import read
 
-    requested = read_stack(stack, file, set_)
-    declared = declared_or_exit(requested, preview=preview)
+    others = given_firewalls(firewalls)
+    requested, declared = read_declared(stack, file, set_, preview=preview)
+    if recorded is not None:
+        others += resources_of(each["body"] for each in recorded.recording.of("azure"))
+    declared = replace(declared, resources=(*declared.resources, *others))
     kubeconfig, context = access
     if recorded is not None:
         return _live(declared, recorded.target(requested.loaded))

@@ -16,11 +16,9 @@ def time(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = N
     from rich.table import Table
 
     from workbench.cli.deployment_time import deployment_time, document, table_rows
-    from workbench.cli.policy_pack import declared_or_exit
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.policy_pack import read_declared
 
-    requested = read_stack(stack, file, set_)
-    declared = declared_or_exit(requested, preview=False)
+    _, declared = read_declared(stack, file, set_, preview=False)
     data = document(deployment_time(stack, declared))
     if json:
         print_json(data)

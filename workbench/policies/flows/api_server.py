@@ -22,6 +22,8 @@ NODES_ONLY = "0.0.0.0/32"
 api-server-authorized-ip-ranges, "Special case").
 """
 PORT = 443
+HOST = "*.azmk8s.io"
+"""End of the name of every API server (AKS docs, outbound-rules-control-egress)."""
 
 
 @dataclass(frozen=True)

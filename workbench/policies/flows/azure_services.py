@@ -39,6 +39,17 @@ TAGS: Mapping[str, str] = {
 """Service tag of each service's public endpoint (Azure docs, service-tags-overview); AzureCloud if the service has no
 tag.
 """
+HOSTS: Mapping[str, str] = {
+    "database": "*.postgres.database.azure.com",
+    "cache": "*.redis.azure.net",
+    "vault": "*.vault.azure.net",
+    "storage": "*.blob.core.windows.net",
+    "registry": "*.azurecr.io",
+    "collection": "*.ingest.monitor.azure.com",
+    "metrics": "*.prometheus.monitor.azure.com",
+    "grafana": "*.grafana.azure.com",
+}
+"""Ends of the names of the public endpoints (Azure docs, private-endpoint-dns)."""
 _CLOSED: Mapping[str, str] = {
     **PUBLIC_ACCESS,
     REDIS: "publicNetworkAccess",

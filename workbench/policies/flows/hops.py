@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network
 
+from workbench.policies.flows.api_server import HOST
 from workbench.policies.flows.declared import MADE_BY, Flow, Required
+from workbench.policies.flows.firewalls import Packet
 from workbench.policies.flows.network_policies import Engine, decide
 from workbench.policies.flows.parties import Address, Entity, Party, Pod, Source
 from workbench.policies.flows.security_groups import AZURE, PLATFORM
@@ -75,7 +77,9 @@ def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: in
     return of_nodes(world, flow, way)
 
 
-def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = None) -> Hops:
+def out(  # noqa: PLR0917 - the parts of one connection
+    world: World, flow: Flow, target: Address, port: int, tag: str | None = None, host: str = ""
+) -> Hops:
     """Hops from nodes to a public address, or to one of Azure's addresses in `PLATFORM`.
 
     Packets from Pods leave with their node's address.
@@ -95,7 +99,7 @@ def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = 
         group = subnet.group
         wholly = is_needed(flow)
         first = (group.lets_out(subnet.cidr, end, port, wholly=wholly, protocol=flow.protocol),) if group else ()
-        return (*first, subnet.leaves)
+        return (*first, *subnet.leaves.hops(Packet(subnet.cidr, end, port, flow.protocol, host, wholly)))
 
     return of_nodes(world, flow, way)
 
@@ -106,7 +110,7 @@ def to_api_server(world: World, flow: Flow, port: int) -> Hops:
         return ()
     accepted = server.lets_in_nodes(world.resources)
     if not server.is_private:
-        return (*out(world, flow, SOMEWHERE, port, AZURE), accepted)
+        return (*out(world, flow, SOMEWHERE, port, AZURE, HOST), accepted)
     return (accepted, *among_nodes(world, flow, Entity("node"), Entity("node"), port))
 
 

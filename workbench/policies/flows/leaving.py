@@ -8,11 +8,13 @@ docs, egress-outboundtype).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
 
+from workbench.policies.flows.firewalls import Firewall, Packet
 from workbench.policies.flows.identity import id_of, last_part, named, of_type
-from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.flows.verdicts import Hops, Verdict
 from workbench.policies.model import Resource, known, known_list, known_map
 
 ROUTE_TABLE, NAT_GATEWAY = "azure-native:network:RouteTable", "azure-native:network:NatGateway"
@@ -26,23 +28,37 @@ BY_AKS = {
 INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 
-def leaves(subnet: Resource, resources: Sequence[Resource], outbound: str | None, target: IPv4Network) -> Verdict:
-    """Verdict on packets from a subnet to a public address: do they get out of the network?
+@dataclass(frozen=True)
+class WayOut:
+    """Way of a subnet's packets to the internet, and the firewall on it whose rules are known."""
+
+    verdict: Verdict
+    firewall: Firewall | None = None
+
+    def hops(self, packet: Packet) -> Hops:
+        """Hops of a packet on its way out."""
+        return (self.verdict,) if self.firewall is None else (self.verdict, self.firewall.lets_out(packet))
+
+
+def way_out(
+    subnet: Resource, resources: Sequence[Resource], outbound: str | None, firewalls: Sequence[Firewall]
+) -> WayOut:
+    """Way of the subnet's packets to any address of the internet.
 
     Args:
         outbound: The cluster's outbound type; None if it is not known.
-        target: The address, or the whole internet for any address.
+        firewalls: Those whose rules are known.
     """
-    route = _route(subnet, resources, target)
+    route = _route(subnet, resources, INTERNET_ROUTE, firewalls)
     if route is not None:
         return route
     if known_map(subnet.inputs.get("natGateway")):
-        return _by_gateway(subnet, resources)
+        return WayOut(_by_gateway(subnet, resources))
     if outbound in BY_AKS:
-        return Verdict(True, f"{BY_AKS[outbound]} (outboundType {outbound})", subnet)
+        return WayOut(Verdict(True, f"{BY_AKS[outbound]} (outboundType {outbound})", subnet))
     if known(subnet.inputs.get("defaultOutboundAccess")) is False or outbound is not None:
-        return Verdict(False, f"no NAT gateway and no route of {subnet.name}", subnet)
-    return Verdict(None, f"what leads out of {subnet.name}", subnet)
+        return WayOut(Verdict(False, f"no NAT gateway and no route of {subnet.name}", subnet))
+    return WayOut(Verdict(None, f"what leads out of {subnet.name}", subnet))
 
 
 def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
@@ -56,35 +72,41 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
     return Verdict(True, f"NAT gateway {gateway.name}", gateway)
 
 
-def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network) -> Verdict | None:
-    """Verdict of the subnet's route table on packets to the target; None if the table has no route for it."""
+def _route(
+    subnet: Resource, resources: Sequence[Resource], target: IPv4Network, firewalls: Sequence[Firewall]
+) -> WayOut | None:
+    """Way by the subnet's route table to the address; None if the table has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None
     table = named(given, subnet, of_type(resources, ROUTE_TABLE), "routeTableName")
     if table is None:
-        return Verdict(None, f"route table {last_part(given)}, not of the stack", subnet)
+        return WayOut(Verdict(None, f"route table {last_part(given)}, not of the stack", subnet))
     own = [(known_map(each), table) for each in known_list(table.inputs.get("routes"))]
     own += [(dict(each.inputs), each) for each in of_type(resources, ROUTE) if _is_of(each, table)]
     covering = [(prefix, each, by) for each, by in own if (prefix := _prefix(each)) and _has(prefix, target)]
     if not covering:
         return None
     _, route, resource = max(covering, key=lambda each: each[0].prefixlen)
-    return _next(route, resource, table)
+    return _next(route, resource, table, firewalls)
 
 
-def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict | None:
+def _next(route: dict[str, Any], resource: Resource, table: Resource, firewalls: Sequence[Firewall]) -> WayOut | None:
     hop = str(known(route.get("nextHopType"), ""))
     by = f"route {known(route.get('name') or route.get('routeName'), resource.name)} of {table.name}"
     if hop == "None":
-        return Verdict(False, f"{by}, which drops packets", resource)
+        return WayOut(Verdict(False, f"{by}, which drops packets", resource))
     if hop == "VirtualAppliance":
-        address = known(route.get("nextHopIpAddress"), "")
-        return Verdict(None, f"{by}: the firewall {address}, whose rules are not of the stack", resource)
+        address = str(known(route.get("nextHopIpAddress"), ""))
+        for each in firewalls:
+            # Before the firewall exists its address is not known; then the dependency decides.
+            if each.address == address if each.address else each.resource.urn in resource.options.depends_on:
+                return WayOut(Verdict(True, f"{by}: the firewall {each.name}", resource), each)
+        return WayOut(Verdict(None, f"{by}: the firewall {address}, whose rules are not of the stack", resource))
     if hop == "VirtualNetworkGateway":
-        return Verdict(None, f"{by}: what is behind the network's gateway", resource)
+        return WayOut(Verdict(None, f"{by}: what is behind the network's gateway", resource))
     # A route to the internet: the public address of the packet decides.
-    return None if hop == "Internet" else Verdict(False, f"{by}, which stays in the network", resource)
+    return None if hop == "Internet" else WayOut(Verdict(False, f"{by}, which stays in the network", resource))
 
 
 def _has(prefix: IPv4Network, target: IPv4Network) -> bool:

@@ -28,7 +28,7 @@ from workbench.policies.flows.security_groups import PRIVATE, PUBLIC
 from workbench.policies.flows.service_ways import to_service, to_services
 from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
 from workbench.policies.flows.ways import Way
-from workbench.policies.flows.world import World
+from workbench.policies.flows.world import Subnet, World
 from workbench.policies.model import known_list, known_map
 
 BALANCERS = {"public-balancers": False, "internal-balancers": True}
@@ -125,8 +125,17 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
             found: list[Hops] = [
                 (subnet.group.lets_in(each, port, PUBLIC, wholly=False),) for each in _sources(world, flow.source)
             ]
+            found += list(_through_firewalls(world, flow, subnet, port))
             if found:
                 yield Way(subnet.resource.name, port, best(found), subnet.resource)
+
+
+def _through_firewalls(world: World, flow: Flow, subnet: Subnet, port: int) -> Iterator[Hops]:
+    """Hops through DNAT rules, which replace a client's address by the firewall's own: one of a virtual network."""
+    for firewall in world.firewalls if flow.source == "internet" and subnet.group is not None else ():
+        assert subnet.group is not None
+        for leads in firewall.leads_to(subnet.cidr, port, flow.protocol):
+            yield (leads, subnet.group.lets_in(subnet.cidr, port, subnet.cidr, wholly=False))
 
 
 def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
@@ -162,7 +171,7 @@ def _to_images(world: World, flow: Flow) -> Iterator[Way]:
     closed = images.renaming(world.resources)
     for host, names in images.pulled(world.resources).items():
         if closed is None:
-            yield Way(host, HTTPS, out(world, flow, ANYWHERE, HTTPS))
+            yield Way(host, HTTPS, out(world, flow, ANYWHERE, HTTPS, host=host))
             continue
         cached = images.has(host, names, world.resources)
         for registry in world.of_kind("registry"):

@@ -9,6 +9,7 @@ from workbench.policies.flows.api_server import CLUSTER
 from workbench.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE, KINDS
 from workbench.policies.flows.balancers import SERVICE
 from workbench.policies.flows.declared import Required
+from workbench.policies.flows.firewall_rules import FIREWALL, RULE_GROUP
 from workbench.policies.flows.judging import Judgement, judge
 from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE, ROUTE_TABLE
 from workbench.policies.flows.monitors import TYPES as MONITORS
@@ -24,6 +25,7 @@ DECIDING = (
     *(GROUP, RULE, SUBNET, VIRTUAL_NETWORK, ROUTE_TABLE, ROUTE, NAT_GATEWAY, CLUSTER),
     *(NETWORK_POLICY, NAMESPACE, SERVICE, RELEASE, FIREWALL_RULE, *KINDS, *MONITORS.values()),
     *(CACHE_RULE, IMAGES_ONLY),
+    *(FIREWALL, RULE_GROUP),
     *(ENDPOINT, ZONE_GROUP, ZONE, LINK, RECORD, INBOUND_ENDPOINT),
 )
 """Types of resources that can decide about a connection, or be the target of one."""

@@ -132,7 +132,7 @@ class Group:
             each in EVERYTHING
             or each == end
             or (each == VIRTUAL_NETWORK and self._in_network(end, strict=strict))
-            or _overlaps(each, end, strict=strict)
+            or overlaps(each, end, strict=strict)
             for each in blocks
         )
 
@@ -148,10 +148,10 @@ class Group:
             return True
         if target == PRIVATE:
             return VIRTUAL_NETWORK in rule.targets or any(
-                _overlaps(each, space, strict=False) for each in rule.targets for space in self.network
+                overlaps(each, space, strict=False) for each in rule.targets for space in self.network
             )
         return INTERNET in rule.targets or (
-            not strict and any(_overlaps(each, INTERNET, strict=False) for each in rule.targets)
+            not strict and any(overlaps(each, INTERNET, strict=False) for each in rule.targets)
         )
 
     def _in_network(self, end: Source, *, strict: bool) -> bool:
@@ -167,7 +167,7 @@ def _network(text: str) -> IPv4Network | None:
         return None
 
 
-def _overlaps(block: str, end: Source, *, strict: bool) -> bool:
+def overlaps(block: str, end: Source, *, strict: bool) -> bool:
     """True if a prefix or service tag of a rule overlaps `end`; with `strict`, if it contains all of `end`."""
     network = _network(block)
     if network is None:
@@ -198,10 +198,11 @@ def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
 
 
 def _has_port(rule: Rule, port: int, protocol: str) -> bool:
-    return rule.protocol.upper() in ("*", protocol) and any(_in_range(each, port) for each in rule.ports)
+    return rule.protocol.upper() in ("*", protocol) and any(in_range(each, port) for each in rule.ports)
 
 
-def _in_range(text: str, port: int) -> bool:
+def in_range(text: str, port: int) -> bool:
+    """True if a port, a range such as `400-500`, or `*` includes the port."""
     first, _, last = text.partition("-")
     return text == "*" or int(first) <= port <= int(last or first)
 

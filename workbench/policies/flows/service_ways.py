@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from workbench.policies.flows.azure_services import TAGS, Service
+from workbench.policies.flows.azure_services import HOSTS, TAGS, Service
 from workbench.policies.flows.declared import Flow
 from workbench.policies.flows.hops import SOMEWHERE, by_group, by_policies, chosen, is_needed, of_nodes, out
 from workbench.policies.flows.identity import named
@@ -52,7 +52,11 @@ def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hop
     name.
     """
     policies = by_policies(world, source, SOMEWHERE, service.port)
-    public = (*policies, *out(world, flow, SOMEWHERE, service.port, TAGS[service.kind]), service.lets_in_nodes())
+    public = (
+        *policies,
+        *out(world, flow, SOMEWHERE, service.port, TAGS[service.kind], HOSTS[service.kind]),
+        service.lets_in_nodes(),
+    )
     found = [(each, leads_to(each, world.resources)) for each in service.endpoints]
     private: list[Hops] = []
     for endpoint, name in found:

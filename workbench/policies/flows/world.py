@@ -11,12 +11,12 @@ from workbench.policies.flows.api_server import CLUSTER, ApiServer, api_server
 from workbench.policies.flows.azure_services import Service, services
 from workbench.policies.flows.balancers import Balancer, balancers
 from workbench.policies.flows.declared import BESIDE, DECLARED, EVERYWHERE, PARTIES
+from workbench.policies.flows.firewalls import Firewall, firewalls
 from workbench.policies.flows.identity import last_part, named, of_type
-from workbench.policies.flows.leaving import leaves
+from workbench.policies.flows.leaving import WayOut, way_out
 from workbench.policies.flows.network_policies import CILIUM, Engine, Ground, decide
 from workbench.policies.flows.parties import Entity, Party, Pod
 from workbench.policies.flows.security_groups import Group, groups
-from workbench.policies.flows.verdicts import Verdict
 from workbench.policies.model import Resource, known, known_list, known_map
 
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
@@ -33,7 +33,6 @@ ENGINES: Mapping[str, Engine] = {
 """Enforcement of NetworkPolicies by the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs between the Pods of one party."""
-EVERYWHERE_ELSE = IPv4Network("0.0.0.0/0")
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
 """Source and port of a connection that no policy allows by name."""
 
@@ -48,8 +47,8 @@ class Subnet:
     """True for a subnet with nodes; other subnets have endpoints or gateways."""
     filters_endpoints: bool
     """True if the security group applies to private endpoints in the subnet."""
-    leaves: Verdict
-    """Verdict on packets from the subnet to the internet."""
+    leaves: WayOut
+    """Way of its packets to the internet."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,8 @@ class World:
     workloads: tuple[Pod, ...] = ()
     """Pods of the workloads that the program declares itself. Workloads of charts are not among them."""
     resources: tuple[Resource, ...] = ()
+    firewalls: tuple[Firewall, ...] = ()
+    """Firewalls whose rules are known."""
     running: tuple[Pod, ...] | None = None
     """Running Pods of a live cluster; None if only the stack's declaration is known."""
 
@@ -149,6 +150,7 @@ def read(resources: Sequence[Resource]) -> World:
         pods,
         tuple(_workloads(resources)),
         tuple(resources),
+        tuple(firewalls(resources)),
     )
 
 
@@ -202,12 +204,13 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
     ]
     # Azure's own rules let Pods of an overlay pass, too (AKS docs, concepts-network-azure-cni-overlay).
     found = groups(resources, tuple([*spaces, pods] if pods is not None else spaces))
+    barriers = firewalls(resources)
     for each in of_type(resources, SUBNET):
         cidr = known(each.inputs.get("addressPrefix"))
         if cidr is None:
             continue
         filters = known(each.inputs.get("privateEndpointNetworkPolicies")) in ("NetworkSecurityGroupEnabled", "Enabled")
-        out = leaves(each, resources, outbound, EVERYWHERE_ELSE)
+        out = way_out(each, resources, outbound, barriers)
         yield Subnet(each, IPv4Network(str(cidr)), _group(each, found), _has_nodes(each, resources), filters, out)
 
 

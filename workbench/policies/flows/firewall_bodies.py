@@ -1,0 +1,48 @@
+"""Firewalls of others, from ARM bodies: what a GET, `az rest` or `az network firewall … -o json` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from physical_ai.nested import is_mapping
+from workbench.policies.flows.firewall_rules import FIREWALL, IP_GROUP, POLICY, RULE_GROUP
+from workbench.policies.model import Resource
+
+TYPES: Mapping[str, tuple[str, str]] = {
+    "microsoft.network/azurefirewalls": (FIREWALL, "azureFirewallName"),
+    "microsoft.network/firewallpolicies": (POLICY, "firewallPolicyName"),
+    "microsoft.network/firewallpolicies/rulecollectiongroups": (RULE_GROUP, "ruleCollectionGroupName"),
+    "microsoft.network/ipgroups": (IP_GROUP, "ipGroupsName"),
+}
+"""Type of resource and property with its name, by ARM's type in small letters."""
+
+
+def resources_of(bodies: Iterable[Any]) -> Iterator[Resource]:
+    """The firewalls, policies, rule collection groups and IP groups among ARM bodies, as resources of a stack."""
+    for body in bodies:
+        if not is_mapping(body) or (found := TYPES.get(_type(str(body.get("id", ""))))) is None:
+            continue
+        (type_, key), id_ = found, str(body["id"])
+        parts = id_.split("/")
+        inputs = {**_flat(body), key: parts[-1]}
+        if type_ == RULE_GROUP:
+            inputs["firewallPolicyName"] = parts[-3]
+        yield Resource(type_, parts[-1], inputs, urn=f"azure::{id_}")
+
+
+def _type(id_: str) -> str:
+    """Type of a resource by its ARM id, in small letters; empty for another text."""
+    provider, *rest = id_.partition("/providers/")[2].split("/")
+    return "/".join([provider, *rest[::2]]).lower()
+
+
+def _flat(value: Any) -> Any:
+    """Value with what is below `properties` one level higher, as in the provider's resources and in az's output."""
+    if isinstance(value, list):
+        return [_flat(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - decoded JSON
+    if not is_mapping(value):
+        return value
+    below = value.get("properties")
+    rest = {key: _flat(each) for key, each in value.items() if key != "properties"}
+    return {**rest, **_flat(below)} if is_mapping(below) else rest
