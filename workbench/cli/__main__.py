@@ -14,7 +14,7 @@ def main() -> None:
     """
     try:
         code = _run(sys.argv[1:])
-    # Interrupted while modules were loaded: a command itself reports what an interruption leaves.
+    # Interrupted while modules were loaded. Later, a command itself reports what remains to be done.
     except KeyboardInterrupt:
         os.write(2, b"interrupted before the command began; nothing was changed\n")
         code = INTERRUPTED
@@ -27,7 +27,7 @@ def _run(arguments: list[str]) -> int:
     code = resident_command.run(arguments)
     if code is None:
         _open_streams()
-        # Pydantic looks through the metadata of every installed package for plugins; a tenth of a command's start.
+        # Pydantic searches the metadata of all packages for plugins, which takes a tenth of a command's start.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from workbench.cli.command_line import run_here
 

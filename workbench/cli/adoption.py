@@ -49,7 +49,7 @@ def assume_created(deployment: Mapping[str, Any], except_releases: Collection[st
     forgotten: list[str] = []
     for resource in _creations(deployment):
         urn = str(resource["urn"])
-        # A replacement whose first half is done has a marker in state, which its second half replaces.
+        # A half-done replacement leaves a marker in the state, which its second half removes.
         others = [each for each in resources if not (each["urn"] == urn and each.get("pendingReplacement"))]
         id = _id(resource, subscription)
         is_left_out = id is None or (resource["type"] == RELEASE_TYPE and id in except_releases)

@@ -96,7 +96,7 @@ def protection(repository: str) -> Iterator[ScriptStep]:
         f"Require that the branch {BRANCH} is protected",
         "Its jobs deploy. Without a rule, whoever may push to the repository could deploy any change.",
         (
-            # Either answer may be missing: a classic protection answers 404 where only rulesets protect the branch.
+            # Either answer may be missing: the one about classic protection is 404 if only rulesets protect the branch.
             f'REVIEWS="$({asked(rules, RULES)} || true)"',
             'case "$REVIEWS" in',
             f'  "" | *[!0-9]*) REVIEWS="$({asked(f"{classic}/protection", CLASSIC)} 2>/dev/null || true)" ;;',

@@ -253,7 +253,7 @@ def _identity(
         f"Only jobs of {delivery.repository} in the GitHub environment {github} can use it; it has no secret.",
         (
             az("identity", "create", *of, "--location", delivery.location),
-            # It replaces the credential that an earlier run has created.
+            # Replaces the credential that an earlier run has created.
             az("identity", "federated-credential", "create", *credential, "--audiences", TOKEN_AUDIENCE)
             + f" --subject {subject}",
             _principal(name),

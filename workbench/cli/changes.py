@@ -152,8 +152,8 @@ class Run:
         if step is None or step.seconds is not None:
             step = self.steps.setdefault((new.urn, new.op), new)
         else:
-            # The outcome of a refresh has its own name in a preview; otherwise it is the change that it made to the
-            # state.
+            # In a preview, a refresh reports its outcome under a name of its own. Otherwise, the outcome is the change
+            # that it made to the state.
             step.gone = not failed and (new.op == "delete" or metadata.new is None)
             step.properties, step.new = new.properties, new.new
         step.seconds = time.monotonic() - step.start

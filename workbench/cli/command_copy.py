@@ -56,7 +56,7 @@ def serve(control: socket.socket) -> None:
     with control.makefile("rb") as lines:
         request = json.loads(lines.readline())
     _take_over(request)
-    control.sendall(b"\n")  # from here on the command runs, and only here
+    control.sendall(b"\n")  # from here on the command runs, in this process only
     threading.Thread(target=_obey, args=(control,), daemon=True).start()
     code = _code_of(request["arguments"])
     for thread in threading.enumerate():

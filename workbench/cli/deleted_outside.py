@@ -9,8 +9,8 @@ from workbench.cli.changes import Message
 
 _NAME = r'"(?P<name>[^"]+)"'
 _OF_OBJECTS = (
-    # Messages of the API server, whose kinds are plural: a Pod's own events name a singular one (`secret "x" not
-    # found`).
+    # Messages of the API server, with plural kinds: events of a Pod have singular ones
+    # (`secret "x" not found`).
     re.compile(rf"\b[a-z]+s(?:\.[a-z0-9.-]+)? {_NAME} not found\s*$", re.MULTILINE),
     # Messages of Helm about an upgrade and an uninstallation (pulumi-kubernetes,
     # provider/pkg/provider/helm_release.go).

@@ -147,7 +147,7 @@ def run(words: Sequence[str], file: Path) -> Answer:
                 for line in process.stdout:
                     output.append(line)
                     kept.write(line)
-                    if "--json" not in words:  # a document is judged, and shown as its result
+                    if "--json" not in words:  # JSON output is judged, and only the result is shown
                         print_text(line)
             except KeyboardInterrupt:
                 process.wait()  # the terminal has interrupted it too, and an engine ends in its own time

@@ -55,7 +55,7 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
     live = [_resource(kind, each) for kind, items in found.items() for each in items or ()]
     resources = (*(each for each in declared.resources if each.type not in replaced), *live)
     world = read(resources)
-    if SERVICE in replaced:  # the gateway of the release is among them
+    if SERVICE in replaced:  # the release's gateway is one of the live Services
         world = replace(world, balancers=tuple(each for each in world.balancers if each.resource.type == SERVICE))
     if NETWORK_POLICY in replaced:
         notes += _foreign([each for each in live if each.type == NETWORK_POLICY], own)

@@ -81,7 +81,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Print the versions and exit.")
     ] = False,
 ) -> None:
-    del version  # its callback ends the command
+    del version  # the option's callback has ended the command if it was given
 
 
 for name, command in {
@@ -153,7 +153,7 @@ def run(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit) as end:
         if isinstance(end, SystemExit) and not end.code:  # Typer's options for completion
             return 0
-        discard_output()  # nothing reads it any more; Typer and Rich make that a SystemExit
+        discard_output()  # nothing reads stdout any more; Typer and Rich turn this into a SystemExit
         return UNREAD
     except OSError as problem:
         if problem.errno not in UNWRITABLE:

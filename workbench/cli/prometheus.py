@@ -46,7 +46,7 @@ def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    # Straight to the address: the proxies of the environment are not for it.
+    # Requests go directly to the address, not through proxies that the environment names.
     pools = bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context()))
     with pools:
         return {name: _ask(pools, headers, address, query) for name, query in queries.items()}

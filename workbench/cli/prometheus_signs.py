@@ -105,7 +105,7 @@ def signals_of(asked: Asked) -> Signals:
         return Signals(unread=(f"alerts and Xids, because {problem}",))
     alerts = [_alert(each) for each in found["alerts"]]
     if alerts:
-        # A Prometheus may have the queries, and no rules: an alert then has its labels alone.
+        # A Prometheus may have time series but no rules: an alert then has only its labels.
         with suppress(PrometheusFailed):
             alerts = _annotated(alerts, asked.firing())
     recent = {_key(each) for each in found["recent"]}

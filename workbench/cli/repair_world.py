@@ -114,7 +114,7 @@ def repair_world(sources: RepairSources, *, report: bool) -> World:
         cluster=RepairCluster(sources.access),
         machines=machines,
         expected={each.pool: each.resources for each in expected_pools(sources.settings)},
-        # CUDA's program of the level quick runs on one GPU.
+        # The CUDA program of the level `quick` runs on one GPU.
         least={name: "quick" if gpus_per_node(pool) < 2 else "full" for name, pool in sources.settings.pools.items()},
         gather=sources.gather,
         report=send if report else None,
@@ -137,7 +137,7 @@ def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
     from workbench.health.evidence.report import send, subscription_of
     from workbench.health.replacement.machines import Machines, machine_id
 
-    if is_existing(expected_pools(sources.settings)):  # AKS may run it, in a resource group that no setting names
+    if is_existing(expected_pools(sources.settings)):  # AKS may manage it, but no setting names its resource group
         return None, None
     providers = [str(at(each, "spec.providerID", "")) for each in sources.get("/api/v1/nodes", {})["items"]]
     of_azure = [each for each in providers if machine_id(each)]
@@ -175,7 +175,7 @@ def _evidence(
         get,
         node,
         alerts,
-        # Xids of the last day are of the machine before its repair.
+        # Xids of the last day may come from the machine before its repair.
         seen if since is None else (),
         gates=gates,
         stack=sources.stack,

@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int | None:
     """
     if not arguments or arguments[0] not in COMMANDS or {"-h", "--help"} & set(arguments):
         return None
-    if any(stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)):  # closed by who started this
+    if any(stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)):  # the caller has closed a stream
         return None
     ours, theirs = socket.socketpair()
     with ours:

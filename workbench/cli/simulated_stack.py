@@ -97,7 +97,7 @@ def readiness_client(client: Client) -> Get:
         try:
             return checked(client.get(path, parameters), path)
         except ApiError as refusal:
-            # No kubelet answers for a simulated node; that a login may not read logs is another answer.
+            # Simulated nodes have no kubelet that answers. A missing right to read logs is a different error.
             no_kubelet = path.endswith("/log") and refusal.code not in _REFUSALS
             if refusal.code == 404 or no_kubelet:
                 raise reader.Missing(str(refusal)) from None

@@ -204,7 +204,7 @@ def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Repo
     found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "closed": []}
     lines = [line(each) for each in report.closed] if report is not None else []
     return {
-        # The running version, where it is known: for the driver of an AKS node image none is requested.
+        # The running version if it is known: no version is requested for the driver of an AKS node image.
         "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),
         "sharing": summary.get("sharing"),
         "gpus": found["gpus"],

@@ -153,7 +153,7 @@ def _of_ended(work: Work, way: Way) -> tuple[Fate, bool]:
     if way.jobs == "waits" and (work.labels or {}).get(FINISH_FIRST_LABEL) == "true":
         return Fate.UNTOUCHED, True
     if way.jobs == "waits" and not work.controller:
-        # The operator evicts no Pod without a controller: it keeps running, and the node's upgrade fails.
+        # The GPU Operator evicts no Pod without a controller: the Pod runs on, and the node's upgrade fails.
         return Fate.UNTOUCHED, False
     return _end(work), way.sure
 

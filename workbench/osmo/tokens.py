@@ -69,7 +69,7 @@ def _cache(storage: str | None, size: str | None) -> str:
         raise Refusal("OSMOResourceError", f"cacheSize: '{size}' is not a percentage such as 50%") from None
     if not 0 <= percent <= 100:
         raise Refusal("OSMOResourceError", f"cacheSize: '{size}' is not between 0% and 100%")
-    # Without storage OSMO writes the missing unit as the text None.
+    # Without a storage amount, OSMO writes the text None in place of the unit.
     return f"{math.floor(number * (percent / 100))}{unit}"
 
 

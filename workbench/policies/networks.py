@@ -82,7 +82,7 @@ def _monitor_reachable(resource: Resource, stack: Stack) -> Iterable[Violation]:
 def _registered(resource: Resource, stack: Stack) -> Iterable[Violation]:
     own = known(resource.inputs.get("privateEndpointName"))
     groups = {known(each.inputs.get("privateEndpointName")) for each in stack.of_type(ZONE_GROUP)}
-    # An unknown name may be the name of this group.
+    # A name that is not known yet may be the name of this group.
     if own is not None and own not in groups and None not in groups:
         yield Violation("", "declare a PrivateDnsZoneGroup for it")
 

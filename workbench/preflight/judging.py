@@ -187,7 +187,7 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
     try:
         offers = {size.lower(): offer for size, offer in azure.sizes(settings.region).items()}
     except Unanswered:
-        offers = {}  # `_sizes` reports it; the quota then uses the catalogue's families
+        offers = {}  # `_sizes` reports this; quota is then checked with the catalogue's families
     yield from quota_findings(
         settings, azure.usages(settings.region), [by_azures_name(each, offers) for each in wanted]
     )

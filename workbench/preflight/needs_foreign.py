@@ -100,7 +100,7 @@ def _hub(settings: Settings) -> Iterator[Foreign]:
     instead = "write network.private.hub.peerBack: false, and have the owner create the hub's side" * hub.peer_back
     scope = hub.virtual_network_id
     yield Foreign("the hub", scope, tuple(actions), _granted("Network Contributor", scope, instead))
-    # Every stack with private endpoints registers them in these zones.
+    # Every stack with private endpoints registers their names in these zones.
     has_endpoints = managed(settings) is not None or monitor_link(settings) is not None
     if hub.dns_zones is not None and has_endpoints:
         fix = _granted("Private DNS Zone Contributor", hub.dns_zones)

@@ -99,7 +99,7 @@ def _is_hidden(address: int, bits: int) -> bool:
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
     """Replacements for addresses in one private network, by address and prefix length.
 
-    Of the first `HOST_BITS` bits after the network's own, only those in which two of the addresses differ are kept.
+    After the network's own bits, a bit before `HOST_BITS` is kept only if two of the addresses differ in it.
     """
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]

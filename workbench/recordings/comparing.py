@@ -72,7 +72,7 @@ def differences(seen: Recording, believed: Recording) -> list[Difference]:
     found: list[Difference] = []
     for facts_of, about in pairs:
         one, other = facts_of(seen), facts_of(believed)
-        # A size that only one has says nothing about the other's belief, and neither does a pool or a resource.
+        # A size, pool or resource that only one of the recordings has shows no wrong assumption.
         shared = one.keys() & other.keys() if about in ("size", "node", "azure") else one.keys() | other.keys()
         for subject in sorted(shared):
             found += _of_subject(about, subject, one.get(subject, {}), other.get(subject, {}))

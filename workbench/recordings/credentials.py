@@ -116,7 +116,7 @@ class Remover:
         if "\n" not in value.strip() or not _MAPPING.search(value) or len(value) > _LONGEST_YAML:
             return None
         if re.search(r"[:\s-][&*][A-Za-z0-9]", value):
-            return None  # anchors can repeat a part without end
+            return None  # YAML anchors can repeat a part endlessly
         try:
             given = yaml.load(value, _LOADER)  # noqa: S506 - a safe loader, in C where there is one
         except (yaml.YAMLError, ValueError, RecursionError):

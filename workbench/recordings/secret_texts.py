@@ -72,7 +72,7 @@ def cleaned(text: str) -> tuple[str, int]:
 
 
 def _assigned(text: str) -> tuple[str, int]:
-    """The text without the values of telling words, and the number of removed values."""
+    """The text without the values after words such as `password`, and the number of removed values."""
     out: list[str] = []
     done, removed, position = 0, 0, 0
     while (key := _KEY.search(text, position)) is not None:
@@ -89,7 +89,7 @@ def _assigned(text: str) -> tuple[str, int]:
 
 
 def _span(text: str, key: re.Match[str]) -> Span | None:
-    """Start and end of the value of a telling word; None if it has none."""
+    """Start and end of the value that follows a word such as `password`; None if no value follows."""
     if (inside := _inside(text, key)) is not None:
         return inside
     between = _PAIR.match(text, key.end()) or _BETWEEN.match(text, key.end())

@@ -52,7 +52,7 @@ def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, R
     rename = Values(Names({old: new for old, new in aliases.items() if old != new}, {}))
     for each in known:
         mapping = by_token()[each.type]
-        # What a resource is assigned on is a part of its own id.
+        # The id of the resource on which something is assigned is a part of the assignment's id.
         inputs = {
             name: rename.id(value) if name in mapping.path_params and isinstance(value, str) else value
             for name, value in each.inputs.items()
@@ -78,7 +78,7 @@ def _depending(subject: Subject, every: Iterable[Subject]) -> Subject:
         wanted = other.resource_id.lower()
         if other is subject or wanted.startswith(f"{own}/"):
             continue
-        # A resource group is no dependency within the group: its deployment depends on it.
+        # Resources in a group do not depend on the group: their nested deployment does.
         is_group = other.arm_type == "Microsoft.Resources/resourceGroups"
         if not is_group and (own.startswith(f"{wanted}/") or any(_names(text, wanted) for text in texts)):
             found.append(other.resource_id)

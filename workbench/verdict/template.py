@@ -72,7 +72,7 @@ def _template(
         if each.arm_type != GROUP_TYPE:
             placed.setdefault((of, bodies.group_of(each.resource_id)), []).append(each)
     used = {group.lower() for of, group in placed if of.lower() == subscription.lower()}
-    # Each request has the groups that it needs: none of them exists after another.
+    # Each request has all groups that it needs: a request creates nothing that a later one could use.
     groups = [
         each
         for each in every
@@ -162,7 +162,7 @@ def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
         name, of = subject.resource_id.rpartition("/")[2], {}
     else:
         name = "/".join(segments[2::2])
-        # A role assignment or setting is on a resource if its id has another provider before its own.
+        # A role assignment or setting belongs to a resource if its id has another provider before its own.
         of = {"scope": scope} if "/providers/" in scope else {}
     return {
         "type": subject.arm_type,

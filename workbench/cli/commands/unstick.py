@@ -86,7 +86,7 @@ def unstick(  # noqa: PLR0917 - each is an option
         if not _is_agreed(each, yes=yes):
             continue
         output = _run(each, stack, environment)
-        # A backend in a storage account shows its locks only to a run that it refuses.
+        # Locks in a storage account are only shown in the error of a run that they block.
         if output is not None and LOCKED in output and _is_agreed(unlock(stack), yes=yes):
             output = _run(unlock(stack), stack, environment) or _run(each, stack, environment)
         if output is not None:
@@ -106,7 +106,7 @@ def _stuck_releases(target: ClusterTarget, loaded: Loaded) -> list[StuckRelease]
     from physical_ai.readiness.releases import stuck_releases
     from physical_ai.settings.facts.gpu import installs_operator
 
-    # An operator that the cluster had before is repaired by its owner.
+    # An operator that was in the cluster before the stack is repaired by its owner.
     operator = {"gpu-operator": "gpu-operator"} if installs_operator(loaded.settings) else {}
     releases = {**operator, **{each.name: each.namespace for each in loaded.plan.osmo}}
     try:

@@ -216,7 +216,7 @@ def _read(
         found = read_workloads(target.get, target.expected, declared_pools(settings), stack, wanted, now=now)
         unread = list(found.unread)
         known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
-        # The simulator has a control plane where the settings name none.
+        # In the simulator there is an OSMO control plane even if the settings name none.
         agents = control_plane_url(settings) is not None or (own and settings.osmo.installs_backend)
         platform = read_platform(target.get, installed(settings, loaded.plan, agents=agents), known, unread)
         found = replace(found, platform=platform, unread=tuple(dict.fromkeys(unread)))

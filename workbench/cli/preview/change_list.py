@@ -166,7 +166,7 @@ def render_move(found: NetworkMove) -> list[str]:
     """Lines of text about a change of the network mode, with markup for the console."""
     lines = ["", f"[bold]{found.title}[/]"]
     for name, parts in found.rows():
-        # Created or deleted resources are one list.
+        # Created resources, and deleted ones, are shown as one list each.
         shown = [", ".join(parts)] if name in ("created", "deleted") else parts
         lines += [f"  {name if not index else '':<10}{escape(each)}" for index, each in enumerate(shown)]
     return [*lines, ""]

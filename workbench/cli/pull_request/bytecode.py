@@ -29,7 +29,7 @@ def take_bytecode(folder: Path, compiled: Path) -> None:
 
 def _take(source: Path, twin: Path) -> None:
     kept, target = Path(cache_from_source(str(twin))), Path(cache_from_source(str(source)))
-    # The compiled form of a file stays where the file has been moved away.
+    # The compiled form of a file remains after the file has been moved.
     if source.is_symlink() or not kept.is_file() or not twin.is_file():
         return
     if twin.stat().st_size != source.stat().st_size:

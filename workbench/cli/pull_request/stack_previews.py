@@ -35,7 +35,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
             if pictures is not None and deployed is not None:
                 drawn = _draw(deployed, pictures / f"{stack}.svg")
         start = time.monotonic()
-        # The copy comes after the base, which may have installed tools, and compiles those that the checkout lacks.
+        # Done after the base has run, which may have installed tools and compiled further modules.
         head.copy_tools()
         take_bytecode(head.folder, base.folder)
         document, head_failed = head.document("preview", stack, "--format", "json", timeout=PREVIEW_SECONDS)
@@ -66,7 +66,7 @@ def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, 
     start = time.monotonic()
     status, problem = base.document("up", stack, "--json", timeout=UP_SECONDS)
     if status is not None:
-        # A simulation belongs to a home and a checkout.
+        # Each home folder and checkout has its own simulations: through the link, the head uses that of the base.
         head.simulation(stack).parent.mkdir(exist_ok=True)
         head.simulation(stack).symlink_to(base.simulation(stack))
     _print_result(stack, "simulation of the base", problem, start)

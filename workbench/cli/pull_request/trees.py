@@ -179,7 +179,7 @@ class Side:
             "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
             **STATE_AT_THE_END,  # a simulation of a side is removed in any case
-            resident.VARIABLE: "off",  # one command for a stack: loading for more would take processor time
+            resident.VARIABLE: "off",  # each stack needs only one command, so a resident process would not pay off
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
         }
         command = [sys.executable, *arguments]

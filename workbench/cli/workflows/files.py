@@ -32,7 +32,8 @@ def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
 
 
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
-    """Workflow files, also those in folders. Each has the folder that links must not lead out of.
+    """Workflow files, also those in folders, each with a folder that the file must be in, also if it is a symbolic
+    link.
 
     Raises typer.BadParameter for a folder without files, which is probably a mistake.
     """

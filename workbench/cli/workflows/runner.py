@@ -51,7 +51,7 @@ def run_files(
     A file that OSMO would refuse ends the command before any workflow runs.
 
     Args:
-        files: Workflow files, each with the folder that links must not lead out of.
+        files: Workflow files, each with the folder that it must be in, also if it is a symbolic link.
         principal: User who submits the workflows; None for the simulation's deployer.
     """
     from simulator.osmo.history import History
@@ -78,7 +78,7 @@ def placements(
         if each.submission is None or _has_errors(each):
             continue
         err.print(f"{each.file}: waiting for nodes, up to {PLACEMENT_SECONDS:.0f} s", markup=False, style="dim")
-        # The process id is a number that no run of another command has.
+        # The process id makes the number different from that of any other running command.
         workflow = simulated_workflow(each.submission, context, os.getpid())
         result: Result = service.place(workflow, PLACEMENT_SECONDS, _ignore)
         found[each.file] = [task.document() for task in result.tasks.values()]

@@ -87,7 +87,7 @@ def _vector_add(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
 
 
 def _stack(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    # Shares and MIG devices are counted by what is offered, whole GPUs by the size.
+    # Shares and MIG devices are counted from what the node offers, whole GPUs from the VM size.
     whole = sum(given.promise.resources.values()) == given.gpus
     gpus = given.gpus if whole and check.gpus == "every" else 0
     return judge_stack(check.name, (ran.log, ran.exit_code), given.promise, given.allocatable, gpus)

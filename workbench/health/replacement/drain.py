@@ -69,7 +69,7 @@ def _of_slurm(pod: Mapping[str, Any]) -> str:
     found = slurm_node(pod)
     if found.is_busy:
         return f"jobs of Slurm run on its node {found.host}"
-    # A daemon that has never registered has no jobs.
+    # A Slurm daemon that has never registered has no jobs.
     return "" if found.drained_for or not found.states else f"Slurm has not drained its node {found.host} yet"
 
 

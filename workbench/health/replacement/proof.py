@@ -64,7 +64,9 @@ def _state(cordoned: bool) -> str:
 
 
 def again(record: Record) -> Record:
-    """The record at the step that restores the pool, for an accepted node that has left or has restarted since."""
+    """The record, set back to the step that restores the pool, without the acceptance of the node. Used if the accepted
+    node has left or restarted.
+    """
     return record.at(RepairStep.RESTORE, new_boot_id="", offered=None, proven=None)
 
 

@@ -97,7 +97,7 @@ def begin(record: Record, world: World) -> Record:
         raise Stopped(str(taken)) from None
     found = world.cluster.begin(record)
     why = budget_refusal(found, world)
-    if not why and not is_reserved(world.cluster, found):  # this process slept while the reservation expired
+    if not why and not is_reserved(world.cluster, found):  # the process was suspended until the reservation had expired
         why = f"another command has begun a repair of pool {found.pool} meanwhile"
     if why:
         keep_record(found.at(RepairStep.DONE, outcome=f"not begun: {why}"), world)

@@ -94,7 +94,7 @@ def _drain(record: Record, world: World) -> Result:
     uids = {(namespace(each), name(each)): str(at(each, "metadata.uid", "")) for each in pods}
     load = load_of(pods)
     for pod in load.released:
-        with contextlib.suppress(Blocked):  # the node has a job again, which the next look sees
+        with contextlib.suppress(Blocked):  # the node has a job again, which the next attempt finds
             _evict(record, world, pod, uids[pod])
     if load.is_gone:
         return record.at(RepairStep.REPORT)

@@ -63,7 +63,7 @@ class Source:
         """
         line, column = self.position(place)
         message, where = shortened(message), ".".join(map(str, place)) if isinstance(place[0], str) else ""
-        # A loop of the template repeats its lines at other paths.
+        # A loop in the template gives the same line several paths.
         same = (rule.id, line, column, message, fix)
         if same in self._reported or (rule.can_be_allowed and rule.id in self._allowed(line)):
             return
@@ -200,7 +200,7 @@ def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Nod
     such step.
     """
     if isinstance(node, yaml.MappingNode):
-        # The last of duplicate keys is used.
+        # Of duplicate keys, YAML readers use the last.
         for key, value in reversed(node.value):
             if isinstance(key, yaml.ScalarNode) and key.value == str(step):
                 return key, value

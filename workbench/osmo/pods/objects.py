@@ -139,7 +139,7 @@ def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
     secrets: dict[str, str] = {}
     for task in tasks:
         for name, target in task.credentials.items():
-            # Where the user's credentials are not known, their names replace their values.
+            # If the user's credentials are not known, their names are used in place of their values.
             known = run.credentials.get(name)
             if isinstance(target, str):
                 task.files += [

@@ -68,7 +68,7 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints for tasks, from the requirements of each task."""
+    """Constraints on the nodes of tasks, from the topology requirements of each task."""
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]

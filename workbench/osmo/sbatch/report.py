@@ -74,7 +74,7 @@ class Report:
         )
         if found in self._seen:
             return
-        # A first error is always reported: without one the script would be converted.
+        # The first error is always reported: without an error the script would be converted.
         if self.is_full and (self.refused or severity is not Severity.ERROR):
             self.left_out += 1
             return

@@ -71,6 +71,6 @@ def _mark(key: str, item: object, marks: dict[str, str]) -> str | None:
 
 def _block(found: re.Match[str], contents: str) -> str:
     indent = " " * (len(found["before"]) + 2)
-    # A script ends with one line end, which the block's last one is.
+    # A script ends with one line end, which is the last one of the block.
     lines = [f"{indent}{line}" if line else "" for line in contents.removesuffix("\n").split("\n")]
     return "\n".join([f"{found['before']}{_KEY}: |", *lines])

@@ -1,4 +1,4 @@
-"""OSMO's configuration as OSMO loads it, with the undefined names that OSMO ignores when it loads it."""
+"""OSMO's configuration as OSMO holds it after loading, and the undefined names in it, which OSMO ignores."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class _Reader:
 
     def _skip(self) -> None:
         blank = grammar.BLANK.match(self.text, self.at)
-        assert blank is not None  # the pattern matches nothing, too
+        assert blank is not None  # the pattern also matches an empty text
         self.at = blank.end()
         if self.text.startswith("#", self.at):
             end = self.text.find("\n", self.at)

@@ -140,7 +140,7 @@ class Words:
 
     def _backtick(self, at: int, parts: list[str | Expansion]) -> int:
         closed = _CLOSED.match(self.text, at + 1)
-        assert closed is not None  # the pattern matches nothing, too
+        assert closed is not None  # the pattern also matches an empty text
         if closed.end() >= len(self.text):
             raise Unreadable("a ` is not closed", at)
         source = _ESCAPED.sub(r"\1", closed[0])
@@ -150,7 +150,7 @@ class Words:
 
     def _ansi(self, at: int, parts: list[str | Expansion]) -> int:
         found = _ANSI.match(self.text, at)
-        assert found is not None  # the pattern matches nothing, too
+        assert found is not None  # the pattern also matches an empty text
         if found.end() >= len(self.text):
             raise Unreadable("a $' is not closed", at)
         parts.append(found[0])

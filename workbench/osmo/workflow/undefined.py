@@ -86,8 +86,8 @@ class _Recorded(ChainableUndefined):
 def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
     """The undefined names of a template, each with its first line; empty if the first error is about something else.
 
-    Each undefined name is rendered as a text, since most are texts. A name that the template would read only with
-    another value of an undefined name is not found.
+    To find them, the template is rendered with a text for each undefined name. Parts of the template that need other
+    values are not rendered, so that names in them are not found.
     """
     found: set[str] = set()
 

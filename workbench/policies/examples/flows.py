@@ -69,7 +69,7 @@ EXAMPLES: dict[str, list[Example]] = {
             {"securityRules": [{**_RULE, "destinationPortRange": "8443"}]},
             others=(_SUBNET, _GATEWAY),
         ),
-        # A load balancer keeps its own address as the packet's destination, which is none of the network's.
+        # Packets through a load balancer keep its address as their destination, which is not in the network.
         Example(
             GROUP,
             {"networkSecurityGroupName": "nsg", "securityRules": [_RULE]},

@@ -128,7 +128,7 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
     firewall = tuple(each for each in resources if each.type == FIREWALL_RULE)
     endpoints = [each for each in resources if each.type == ENDPOINT]
     for each in resources:
-        # Components have the same last name, and no inputs.
+        # Pulumi components may have the same type name, but they have no inputs.
         if each.type in KINDS and each.custom:
             kind, port = KINDS[each.type]
             scoped = [found for found in resources if found.type == SCOPED and each.urn in found.options.depends_on]

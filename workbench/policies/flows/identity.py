@@ -26,7 +26,7 @@ def named(reference: Any, source: Resource, among: Iterable[Resource], key: str)
     identifier = id_of(reference)
     for each in among:
         name = known(each.inputs.get(key))
-        # A mock of the engine and a preview know no names that Azure chooses; the dependency then decides.
+        # Names that Azure chooses are not known in a preview or a recording; the dependency then decides.
         if identifier is None or name is None:
             if each.urn and each.urn in source.options.depends_on:
                 return each

@@ -105,7 +105,7 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource, firewalls:
         return WayOut(Verdict(None, f"{by}: the firewall {address}, whose rules are not of the stack", resource))
     if hop == "VirtualNetworkGateway":
         return WayOut(Verdict(None, f"{by}: what is behind the network's gateway", resource))
-    # A route to the internet: the public address of the packet decides.
+    # For a route to the internet, it depends on the resource that gives packets a public address.
     return None if hop == "Internet" else WayOut(Verdict(False, f"{by}, which stays in the network", resource))
 
 

@@ -46,7 +46,7 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
     zones = of_type(resources, ZONE)
     identifier = id_of(zone_id)
     if identifier is None:
-        # The id is not known yet: every zone that the source depends on has to be seen.
+        # The id is not known yet: the nodes must resolve names in every zone that the source depends on.
         found = [each for each in zones if each.urn in source.options.depends_on]
         return all_of(_is_linked(each, resources) for each in found)
     zone = named(zone_id, source, zones, "privateZoneName")
@@ -118,7 +118,7 @@ def _silent_servers(network: Resource, resources: Sequence[Resource]) -> list[st
         for endpoint in of_type(resources, INBOUND_ENDPOINT)
         for each in known_list(endpoint.inputs.get("ipConfigurations"))
     ]
-    # An address that Azure chooses is not known in a preview; it may be the one.
+    # An address that Azure chooses is not known in a preview, and may be the searched one.
     inside = [each for each in _servers(network) if _is_inside(each, network)]
     return [] if None in endpoints else [each for each in inside if each not in endpoints]
 

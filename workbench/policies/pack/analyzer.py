@@ -132,7 +132,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         ]
 
     def _level(self, finding: ResourceFinding) -> Any:
-        # A configured level has precedence. ADVISORY is zero, which is also what a configuration without a level sends.
+        # A configured level has precedence, unless it is zero, which is ADVISORY, but also stands for no level.
         return self._levels.get(finding.rule, _LEVELS[finding.severity])
 
 

@@ -57,7 +57,7 @@ def _matrix(test: str, lines: Sequence[str]) -> list[float]:
         cells = line.split()
         if not cells or not cells[0].isdigit():
             break
-        # A GPU has no bandwidth to itself; any other gap is a measurement that is missing.
+        # A GPU has no bandwidth to itself. Any other missing number is an error.
         own = rows if peers else -1
         kept = [cell for place, cell in enumerate(cells[1:]) if not (cell == "N/A" and place == own)]
         if cells[0] != str(rows) or len(cells) != len(columns) + 1 or not all(map(_NUMBER.match, kept)):

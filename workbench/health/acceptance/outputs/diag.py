@@ -163,7 +163,8 @@ def _where(result: Mapping[str, Any]) -> str:
 def _warnings(result: Mapping[str, Any]) -> list[str]:
     """The warnings of a result as texts.
 
-    DCGM has a list of objects with `warning` (`warnings` in DCGM 3's deployment tests), or one text.
+    They are one text, or a list of texts or of objects, whose key is `warning` (`warnings` in DCGM 3's deployment
+    tests).
     """
     given: Any = result.get("warnings") or []
     entries: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
