@@ -1,4 +1,6 @@
-"""Kinds of the fields of `Part`: a tuple, a mapping, a text, or a function with its parameters."""
+"""Check that each field of a `Part` has a value of the right kind: a text, a tuple, a mapping, or a function with
+certain parameters.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,17 @@ _PARAMETERS = {
     "azure_rules": ("settings", "trust"),
     "existing_rules": ("settings", "trust"),
 }
-"""Parameters of a part's functions, by the field that has the function, or a tuple of such functions."""
+"""Parameters of the functions of a part, by the field that contains a function or a tuple of functions."""
 _TUPLES = ("setting", "examples", "needs", "rules", "azure_rules", "existing_rules")
 _MAPPINGS = ("owned", "privileged", "chart_images", "floating_images")
 _TEXTS = ("name", "title", "resource_type", "resource_name")
 
 
 def check_kinds(name: str, fields: Mapping[str, Any]) -> None:
-    """Check of a part's fields before anything calls or reads them.
+    """Checks a part's fields before any of them is used.
 
     Raises:
-        PartError: A field has another kind of value, or a function other parameters.
+        PartError: A field has a value of another kind, or a function with other parameters.
     """
     problems = [*_kind_problems(fields), *_function_problems(fields)]
     if problems:

@@ -171,7 +171,7 @@ class Part:
     """Function that returns the settings that need a secret of the stack, each with the secret's name."""
 
     def __post_init__(self) -> None:
-        """Check of the kinds of all fields. Raises PartError."""
+        """Checks the kinds of all fields. Raises PartError."""
         check_kinds(self.name, vars(self))
 
     @property

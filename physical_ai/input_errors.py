@@ -1,7 +1,7 @@
 """Errors that a person reads without a traceback: what is wrong in a file, where, and what to write instead.
 
-This module imports nothing of the project: the module of a part that cannot be imported may be one that the settings
-import.
+Of the project, this module imports only the paths of the repository: a part's module that cannot be imported may be one
+that the settings import.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from physical_ai.repository import PARTS as FOLDER
 from physical_ai.repository import ROOT
 
 PYTHONS = (SyntaxError, ImportError, NameError, AttributeError, TypeError, LookupError, ValueError, ArithmeticError)
-"""Errors that Python raises where code is wrong."""
+"""Errors that Python raises for faulty code."""
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '((?:parts|physical_ai|components)(?:\.\w+)*)'")
 _ARGUMENT = re.compile(r"unexpected keyword argument '(\w+)'")
 _Step = tuple[Path, int, str, dict[str, object]]
-"""File and line of a step in a traceback, the name of its function, and the names that the line could use."""
+"""File and line of a step in a traceback, the name of its function, and the names that its code can use, with their
+values.
+"""
 
 
 class InputError(Exception):
@@ -37,7 +39,7 @@ class PartError(InputError):
 
 @contextmanager
 def without_traceback(kind: type[BaseException]) -> Generator[None]:
-    """A section whose input errors, and Python's errors in modules of parts, are raised as an error of this kind."""
+    """Context in which input errors, and Python's errors in modules of parts, become errors of the type `kind`."""
     try:
         yield
     except Exception as error:
@@ -48,7 +50,9 @@ def without_traceback(kind: type[BaseException]) -> Generator[None]:
 
 
 def part_error(error: Exception) -> PartError | None:
-    """Python's error in a module of a part, or about one that another module imports, in words; None for any other."""
+    """Readable form of an error that Python raised in a module of a part, or about one that is imported; None for any
+    other error.
+    """
     if not isinstance(error, PYTHONS):
         return None
     steps = _steps(error)
@@ -85,7 +89,9 @@ def _is_of_part(file: Path) -> bool:
 
 
 def _is_ours(file: Path) -> bool:
-    """True for a module of this project; the environment's are in a hidden folder of the checkout."""
+    """True for a module of this project. Installed packages do not count: they are in a hidden folder of the
+    checkout.
+    """
     in_checkout = file.is_relative_to(ROOT) and not file.relative_to(ROOT).parts[0].startswith(".")
     return in_checkout or _is_of_part(file)
 
@@ -101,7 +107,9 @@ def _place(step: _Step) -> str:
 
 
 def _import_problem(error: ImportError, steps: list[_Step]) -> str | None:
-    """Sentences about a module or name of a part, or in a part's import, that does not exist; None for any other."""
+    """Text about a module or name that does not exist, if it belongs to a part or a part imports it; None for any other
+    error.
+    """
     ours = [step for step in steps if _is_ours(step[0])]
     of_part = bool(ours) and _is_of_part(ours[-1][0])
     importer = _place(ours[-1]) if ours else ""
@@ -137,7 +145,7 @@ def _file_of(module: str) -> Path:
 
 
 def _names(file: Path) -> list[str]:
-    """Names at the top of a module; none where it cannot be read."""
+    """Names that a module defines at its top level; empty where the file cannot be read."""
     try:
         body = ast.parse(file.read_text(encoding="utf-8")).body
     except (OSError, ValueError, SyntaxError):
@@ -152,7 +160,7 @@ def _names(file: Path) -> list[str]:
 
 
 def _advice(error: Exception, names: dict[str, object]) -> tuple[str, str]:
-    """Name that an error is about, and the nearest one that there is; empty where the error has none."""
+    """Name that an error is about, and a question with the most similar known name; empty where there is none."""
     if isinstance(error, NameError) and error.name:
         return error.name, _near(error.name, [*names, *dir(builtins)])
     if isinstance(error, AttributeError) and error.name:

@@ -1,6 +1,7 @@
-"""Questions to Azure before the first resource, with the login that the deployment has: that of its provider.
+"""Questions to Azure before the first resource, with the login of the deployment's provider.
 
-Nothing is created, and nothing stops without an answer: not a preview without a login, nor a login that may read less.
+Nothing is created. A question that Azure does not answer stops no deployment and no preview: a preview may have no
+login, and a login may lack a right.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from physical_ai.subscription.first import Answered, ask
 from physical_ai.subscription.rest import ARM, AzureRest
 
 ARM_VARIABLE = "PHYSICAL_AI_ARM"
-"""Environment variable with the address of the simulated Azure Resource Manager, which only a simulation reads: a real
-token goes to Azure alone.
+"""Environment variable with the address of the simulated Azure Resource Manager. Only a simulation reads it, so that a
+real token is sent to Azure alone.
 """
 OTHER_CLOUDS = "The questions are for Azure's public cloud."
 
 
 def ask_azure(loaded: Loaded, subscription: str) -> None:
-    """Asks Azure what the settings want, and reports what it says: as warnings in a preview, which changes nothing.
+    """Asks Azure whether it would accept the settings, and reports problems. A preview, which changes nothing, reports
+    them as warnings.
 
     Raises:
         pulumi.RunError: Azure would refuse the deployment.
@@ -41,7 +43,9 @@ def ask_azure(loaded: Loaded, subscription: str) -> None:
 
 
 def _address() -> str | None:
-    """Address of Azure Resource Manager; None where it has another one, and in a simulation without one."""
+    """Address of Azure Resource Manager. None where it must not be asked: in another cloud than Azure's public one, and
+    in a simulation without a server for it.
+    """
     if is_simulated(os.environ):
         return os.environ.get(ARM_VARIABLE)
     cloud = os.environ.get("ARM_ENVIRONMENT") or os.environ.get("AZURE_ENVIRONMENT") or "public"
@@ -52,7 +56,7 @@ def _address() -> str | None:
 
 
 def _token() -> str:
-    """Token of the provider's login; empty without one."""
+    """Token of the provider's login; empty if the provider has no login."""
     try:
         return authorization.get_client_token().token or ""
     except Exception as problem:  # the SDK raises plain Exception for whatever the provider answers
@@ -79,6 +83,6 @@ _SWITCHES = {"quota": "quota", "size": "sizes", "kubernetes": "kubernetesVersion
 
 
 def _fix(found: Finding) -> str:
-    """Advice, with the setting that switches the question off."""
+    """Advice about a finding, with the setting that switches its question off."""
     known = f"{found.fix} " if found.fix else ""
     return f"{known}preflight.{_SWITCHES[found.rule]}: false deploys without this question."

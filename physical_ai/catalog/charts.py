@@ -31,9 +31,9 @@ LOCK = STACKS / "charts.lock"
 PINS = "charts.yaml"
 """Name of the files with pinned charts."""
 LISTS = ("versions", "retracted", "compared")
-"""Keys of a chart's row with rows of their own."""
+"""Keys, in a chart's row, of lists of further rows."""
 CHART_KEYS = ("name", "repository", "organisation", *LISTS)
-"""Keys of a chart's row; those of a version are in its row of `versions`."""
+"""All keys of a chart's row. The keys of a version are in the version's row, in the list `versions`."""
 ARCHIVES = ROOT / ".charts"
 """Folder of verified archives, which a stack with `charts.source: cache` installs.
 

@@ -177,7 +177,7 @@ def completed(
 
 
 def _is_set(values: Mapping[str, Any], path: str) -> bool:
-    """True where a file sets a path, or a value in place of a section around it."""
+    """True where the values set a path, or have a value that is no section above it."""
     found: Any = values
     for step in path.split("."):
         if not is_mapping(found):
@@ -189,7 +189,9 @@ def _is_set(values: Mapping[str, Any], path: str) -> bool:
 
 
 def _of_module(module: str, finding: Finding) -> Fault:
-    """A finding about the program's own values, at the line of the module that names the key, if one does."""
+    """A finding about the program's own values as a fault, with the line of the module that names the key, if there is
+    one.
+    """
     file, key = ROOT / module, f'"{finding.where.rpartition(".")[2]}"'
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     line = next((number for number, text in enumerate(lines, 1) if key in text), None)

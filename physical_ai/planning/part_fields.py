@@ -15,8 +15,8 @@ RESOURCE_TYPE = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of parts that name a stage or setting which does not exist, that use a name of another part, or whose
-    resource type Pulumi cannot read.
+    """Faults of parts that name a stage or setting which does not exist, that have the resource type or name of another
+    part, or whose resource type Pulumi cannot read.
     """
     stages: list[str] = list(get_args(Stage))
     seen: dict[tuple[str, str], str] = {}

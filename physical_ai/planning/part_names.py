@@ -1,4 +1,4 @@
-"""Names in the folders of optional parts that nothing reads or that name nothing, as faults with the nearest name."""
+"""Faults of names in the folders of optional parts: names that nothing reads, and names of things that do not exist."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ READ = (
     "causes.yaml",
     "workload_causes.yaml",
 )
-"""Names of all files that the core reads in any part's folder."""
+"""Names of the files that the program reads in every part's folder."""
 SUFFIXES = ("keys", "notes", "values")
 """Last words of the names of files about one chart, such as `fluent-bit-keys.yaml`."""
 _CONSTANTS = {"COMPONENT": "component.py", "PART": "part.py", "SETTINGS": "model.py"}
-"""Constants that the core reads, by the module in which it does."""
+"""Module in which the program reads a constant, by the constant's name."""
 _ASSIGNED = re.compile(rf"^({'|'.join(_CONSTANTS)})\b[^=\n]*=", re.MULTILINE)
 
 
 def unread_names(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of files that nothing reads, and of constants in a module in which nothing reads them."""
+    """Faults of files that nothing reads, and of constants that are in another module than the one in which they are
+    read.
+    """
     for part in parts:
         folder = FOLDER / part.name
         modules = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
@@ -56,7 +58,7 @@ def unread_names(parts: Sequence[Part]) -> Iterator[Fault]:
 
 
 def unknown_names(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of charts in rows, and of namespaces of network policies, that there are not."""
+    """Faults of rows about charts that are not pinned, and of network policies in namespaces that do not exist."""
     pinned = {name for name, _ in pinned_charts()}
     spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
     for part in parts:

@@ -83,7 +83,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
 
 
 def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
-    """Plan and faults that a part returned. Raises PartError where it returned something else."""
+    """Plan and faults that a part's function has returned. Raises PartError if it has returned something else."""
     file = f"parts/{part.name}/plan.py: {getattr(part.plan, '__name__', 'plan')}"
     if not isinstance(answer, tuple) or len(answer := cast("tuple[Any, ...]", answer)) != 2:
         raise PartError(f"{file}\n  The function returns one value.\n  Return the plan, or None, and a list of faults.")

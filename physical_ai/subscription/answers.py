@@ -12,7 +12,7 @@ class Unanswered(Exception):
 
 
 class NotThere(Unanswered):
-    """Error for something that does not exist, or that this caller does not see."""
+    """Error if something does not exist, or if the login may not see it."""
 
 
 @dataclass(frozen=True)

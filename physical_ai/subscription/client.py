@@ -1,4 +1,4 @@
-"""A `Get` for Azure Resource Manager with a token: for a deployment, which has the login of its provider only."""
+"""Client of Azure Resource Manager that has only a token: a deployment has no other login than its provider's."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from physical_ai.subscription.answers import NotThere, Unanswered
 from physical_ai.subscription.rest import ARM, Get
 
 BOUNDS = Bounds(seconds=60, idle=45, size=64 << 20, tries=3, patience=20)
-"""The lists of sizes and of providers are long, and Azure is slow to return them."""
+"""Limits on one answer. They are large, since the lists of sizes and of providers are long, and Azure is slow to return
+them.
+"""
 
 
 def connected(token: str, address: str = ARM) -> Get:
-    """Function that sends one GET for each call, from any thread. No redirect is followed.
+    """Function that sends a GET request at each call; several threads may call it. It follows no redirect.
 
     Args:
         address: Server that answers in Azure's place, in a simulation.
@@ -54,7 +56,7 @@ def connected(token: str, address: str = ARM) -> Get:
 
 
 def _pools(address: str) -> urllib3.PoolManager:
-    """Connections to the address, through the proxy of the environment if there is one for it."""
+    """Pool of connections to the address, through the environment's proxy if it names one for the address."""
     parts = urlsplit(address)
     proxy = "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
     trusted = ssl.create_default_context(cafile=os.environ.get("REQUESTS_CA_BUNDLE") or None)

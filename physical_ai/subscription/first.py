@@ -1,7 +1,7 @@
 """Questions that a deployment asks Azure before its first resource, and the findings from the answers.
 
-They are those of `physai check` that are cheap and need no right but to read. What exists already is not asked for
-again: a size or a version may be closed for new pools and clusters while it goes on working for present ones.
+They are the questions of `physai check` that are quick and need only rights to read. There are no questions about what
+exists already: Azure may close a size or version to new pools and clusters, and existing ones go on working.
 """
 
 from __future__ import annotations
@@ -27,24 +27,26 @@ Question = Callable[[], Iterator[tuple[Path, Finding]]]
 
 @dataclass(frozen=True)
 class Present:
-    """The stack's cluster as Azure has it already: nothing for a first deployment."""
+    """The stack's existing cluster; the fields are empty before the first deployment."""
 
     version: str = ""
     """Kubernetes version; empty without a cluster."""
     pools: Mapping[str, int] | None = None
-    """Nodes by pool."""
+    """Number of nodes by pool; None without a cluster."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """Problems that Azure reports, each with the path of its setting, and questions that have no answer."""
+    """Problems that follow from Azure's answers, each with the path of its setting, and questions that Azure did not
+    answer, each with the reason.
+    """
 
     problems: tuple[tuple[Path, Finding], ...]
     unanswered: tuple[str, ...]
 
 
 def ask(settings: Settings, azure: AzureRest) -> Answered:
-    """Answers to all questions that the settings do not switch off. They are asked at the same time."""
+    """Asks Azure all questions that the settings do not switch off, at the same time, and returns the answers."""
     wanted = settings.preflight
     try:
         present = _present(settings, azure)
@@ -112,7 +114,7 @@ def _sizes(settings: Settings, azure: AzureRest, present: Present) -> Iterator[t
 
 
 def _pool(name: str) -> Path:
-    """Path of a pool's settings."""
+    """Path of a pool in the settings."""
     return {SYSTEM_POOL: ("systemPool",), CPU_POOL: ("cpuPool",)}.get(name, ("pools", name))
 
 
@@ -146,4 +148,4 @@ _OF_PROVIDER: Mapping[str, Path] = {
     "Microsoft.Insights": ("monitoring",),
     "Microsoft.OperationalInsights": ("monitoring",),
 }
-"""Setting without which a stack does not need the provider."""
+"""Setting because of which a stack needs a resource provider, by the provider."""

@@ -11,7 +11,7 @@ from simulator.azure.data import load_json
 
 @cache
 def _regional() -> Mapping[str, bool]:
-    """True for a tag that a region may follow, by the tag in lower case."""
+    """Service tags in lower case, each with True if a region may follow it."""
     rows: dict[str, dict[str, Any]] = load_json("service_tags.json")
     return {name.lower(): bool(row["regional"]) for name, row in rows.items()}
 

@@ -1,4 +1,4 @@
-"""Ends and ports that a set of NetworkPolicies can tell apart, to prove that a policy changes nothing for anybody."""
+"""Proof that a NetworkPolicy changes nothing: all ends and ports that the policies can tell apart are tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ OUTSIDE = ("8.8.8.8", "10.9.8.7", "169.254.169.254", "168.63.129.16")
 
 
 def changes_nothing(policies: Sequence[Json], one: Json, instead: Json | None, ground: Ground) -> bool:
-    """True if no connection of any end changes when one policy is removed, or replaced by another."""
+    """True if no connection is decided differently when the policy `one` is removed, or replaced by `instead`. An end
+    of a connection is a Pod, an address or a node.
+    """
     left = [*(each for each in policies if each is not one), *([instead] if instead is not None else [])]
     pods = list(_pods([*policies]))
     own = [each for each in pods if _selects(one, each)]
@@ -37,7 +39,9 @@ def _selects(policy: Json, pod: Pod) -> bool:
 
 
 def _pods(policies: Sequence[Json]) -> list[Pod]:
-    """In each namespace a Pod without labels, one for each selector, and the parties of the flows."""
+    """Pods to try: in each namespace one without labels and one for each selector, and the parties of the policies'
+    flows.
+    """
     found: dict[tuple[Any, ...], Pod] = {}
     for space, labels in [*_labelled(policies), ("elsewhere", {})]:
         pod = Pod(space, labels, next((each.ports for each in _parties() if each.labels == labels), {}))
@@ -59,7 +63,7 @@ def _labelled(policies: Sequence[Json]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _satisfying(selector: Json) -> Iterator[dict[str, str]]:
-    """Labels that the selector selects: one set for each value of an `In`."""
+    """Sets of labels that a selector selects: one set for each combination of the values of its `In` expressions."""
     wanted = [(key, [value]) for key, value in (selector.get("matchLabels") or {}).items()]
     wanted += [
         (each["key"], each["values"]) for each in selector.get("matchExpressions") or () if each["operator"] == "In"
@@ -81,7 +85,7 @@ def _addresses(policies: Sequence[Json]) -> list[str]:
 
 
 def _ports(policy: Json) -> list[int]:
-    """Ports that the policy names, one beside each, and one that nobody names."""
+    """Ports to try: those that the policy names, the port after each, and one that no policy names."""
     given = [
         port
         for key in ("ingress", "egress")

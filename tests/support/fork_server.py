@@ -1,4 +1,5 @@
-"""Commands in a copy of the tree, each in a fork of a process that has imported other packages: run as a script.
+"""Server of `physai` commands in a copy of the repository. Each command runs in a fork of a process that has imported
+the packages already. This module is run as a script.
 
 `fork_server.py ROOT [MODULE …]` imports the modules, reads a command line as JSON from each line of its input, and
 answers with the exit code and the output as JSON.
@@ -17,7 +18,7 @@ FOREIGN = ("pydantic", "pydantic.deprecated.class_validators", "yaml", "typer", 
 
 
 def forked(run: Callable[[], int]) -> tuple[int, str]:
-    """Exit code and output of a function in a process of its own."""
+    """Exit code and output of a function that runs in a fork of this process."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:

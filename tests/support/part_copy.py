@@ -1,4 +1,4 @@
-"""A copy of the tree with a made-up part, in which tests make the mistakes of a new contributor."""
+"""A copy of the repository with a made-up part, in which tests make the mistakes of a new contributor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from physical_ai.repository import ROOT
 NAME, CHART, VERSION, DAY = "made_up", "made-up", "1.2.3", datetime.date(2026, 11, 28)
 COPIED = ("parts", "physical_ai")
 LINKED = ("workbench", "simulator", "components", "manifests", "values", "stacks", "agents")
-"""Folders that no test changes, and that do not look for the checkout at their own place."""
+"""Folders that the copy contains as links. No test changes them, and their code does not derive the repository's path
+from its own.
+"""
 COLD = (
     "workbench.cli.main",
     "physical_ai.catalog.compat",
@@ -31,7 +33,7 @@ WARM = ("workbench.cli.main", "physical_ai.settings.loading", "physical_ai.plann
 
 @dataclass
 class PartCopy:
-    """The copy, and processes that run commands in it."""
+    """The copy, and the processes that run commands in it."""
 
     root: Path
     servers: dict[tuple[str, ...], subprocess.Popen[str]] = field(
@@ -47,20 +49,20 @@ class PartCopy:
         return self.parts / NAME
 
     def listed(self) -> None:
-        """Writes the part into the registry."""
+        """Adds the made-up part to the list of parts."""
         registry = self.parts / "registry.py"
         registry.write_text(registry.read_text().replace("NAMES = (\n", f'NAMES = (\n    "{NAME}",\n'))
 
     def filled(self) -> None:
-        """Writes everything that is left to be written."""
+        """Replaces all placeholders that the skeleton leaves to its author."""
         for file in filter(Path.is_file, self.folder.iterdir()):
             file.write_text(re.sub(r"‹[^›]*›", "example.com/made-up:1", file.read_text()))
 
     def answer(self, *arguments: str, loaded: Sequence[str] = ()) -> tuple[int, str]:
         """Exit code and output of a command for a stack with the part.
 
-        `loaded`: modules that are imported before the files are read, which saves most of the time; none where a test
-        changes a module.
+        `loaded`: modules that the process imports in advance, which saves most of the time. Empty where a test changes
+        one of the modules.
         """
         server = self.servers.get(tuple(loaded)) or self._started(tuple(loaded))
         assert server.stdin is not None
@@ -79,7 +81,9 @@ class PartCopy:
 
 @contextmanager
 def part_copy(root: Path) -> Generator[PartCopy]:
-    """A copy with the part as the skeleton leaves it, and not listed."""
+    """Creates the copy. Its made-up part has the files that the skeleton generates, and is not in the list of parts
+    yet.
+    """
     for name in COPIED:
         shutil.copytree(ROOT / name, root / name)  # with its bytecode: to compile all takes seconds
     for name in LINKED:

@@ -35,7 +35,7 @@ class QuotaNeed:
 def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) -> list[QuotaNeed]:
     """All usages that the stack's nodes count toward, `cores` and `lowPriorityCores` first.
 
-    `present`: nodes that exist already, by pool, which `initial` leaves out; for a first deployment None.
+    `present`: number of existing nodes by pool, which are not part of `initial`; None for a first deployment.
 
     On-demand nodes count toward their family and the region's total, Spot nodes toward the region's Spot total (AKS
     docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).
@@ -54,7 +54,9 @@ def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) ->
 
 
 def _new_nodes(pool: NodePool, present: int | None) -> int:
-    """Nodes that a deployment adds; none to an autoscaled pool that exists, whose number it leaves as it is."""
+    """Number of nodes that a deployment adds to a pool. It adds none to an existing pool that is autoscaled, whose size
+    it does not change.
+    """
     if present is None:
         return pool.scale.initial_count
     return 0 if pool.scale.is_autoscaled else max(pool.scale.initial_count - present, 0)

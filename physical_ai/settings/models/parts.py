@@ -56,7 +56,9 @@ def part_models() -> dict[str, type[Model]]:
 
 
 def _refuse_open_annotations(name: str, module: ModuleType) -> None:
-    """Raises PartError for a field whose annotation names nothing: pydantic itself would name the complete settings."""
+    """Raises PartError for a field whose annotation is not defined. Without this check, pydantic would report it for
+    the complete settings.
+    """
     for model in vars(module).values():
         if isinstance(model, type) and issubclass(model, Model) and model.__module__ == module.__name__:
             try:

@@ -85,7 +85,7 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
 
 
 def _is_prefix(text: str) -> bool:
-    """True for an address, a range without bits of a host, or a service tag."""
+    """True for an address, a range whose host bits are zero, or a service tag."""
     if text == "*" or is_tag(text):
         return True
     try:
