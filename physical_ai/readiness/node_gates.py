@@ -217,9 +217,9 @@ class NodeGates(GatesOfNode):
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
 
     def other(self, given: Mapping[str, int]) -> str:
-        """Id of the cause why the node offers another resource or number.
+        """Id of the cause why the node offers another GPU resource than expected, or another number of it.
 
-        A wrong label, which users can correct, comes first.
+        If the node has a wrong label, that is the cause: users can correct it.
         """
         if self.labels.get(CONFIG) != self.expected.pool:
             return "other-resource"

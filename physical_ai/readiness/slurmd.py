@@ -71,7 +71,7 @@ def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
 
 
 def is_excluded(node: Json) -> bool:
-    """True where slurmd is kept off the node by its label, or by a cordon, because of which no Pod is created."""
+    """True where the node gets no Pod of slurmd, because of its label `OUT_LABEL` or because it is cordoned."""
     return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
 
 

@@ -35,10 +35,11 @@ _CHANGED = re.compile(r"recovery action changed from [^\n]*?\bto\s+(?:0x[0-9a-f]
 
 
 def stated_advice(code: int, text: str) -> Literal["reboot", "none"] | None:
-    """Action that the log line of an Xid itself advises, for Xids whose code alone does not tell: 154, and NVLink's
-    144 to 150. None for all others.
+    """Action that the log line of an Xid advises, for Xids whose code alone does not tell: 154, and NVLink's 144 to
+    150. None for all other codes, and for a line without advice.
 
-    A restart of the machine includes a reset of its GPUs, and afterwards no peer has to be drained.
+    The action is `reboot` even where the line advises only a reset of a GPU: a restart includes the reset, and needs no
+    drain of the GPU's peers.
 
     >>> stated_advice(154, "Xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
     'reboot'
