@@ -1,4 +1,4 @@
-"""Firewalls of others that a command reads from files, in the form of ARM's answers."""
+"""Reader of files that describe Azure Firewalls outside of the stack, in the form of ARM's answers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FirewallFiles = Annotated[
 
 
 def given_firewalls(files: Sequence[Path]) -> list[Resource]:
-    """Resources of the firewalls in files.
+    """The firewalls in files, and their policies and rules, as resources of a stack.
 
     Raises:
-        typer.BadParameter: a file cannot be read, or has nothing of a firewall.
+        typer.BadParameter: a file cannot be read, or has no part of a firewall.
     """
     from workbench.policies.flows.firewall_bodies import resources_of
 
@@ -47,7 +47,7 @@ def given_firewalls(files: Sequence[Path]) -> list[Resource]:
 
 
 def unused(world: World) -> Iterator[str]:
-    """Notes on firewalls to which no route leads."""
+    """Notes about firewalls to which no route of the nodes leads."""
     passed = {each.leaves.firewall.name for each in world.node_subnets if each.leaves.firewall is not None}
     for each in world.firewalls:
         if each.name not in passed:

@@ -23,7 +23,7 @@ api-server-authorized-ip-ranges, "Special case").
 """
 PORT = 443
 HOST = "*.azmk8s.io"
-"""End of the name of every API server (AKS docs, outbound-rules-control-egress)."""
+"""Pattern that the names of all API servers match (AKS docs, outbound-rules-control-egress)."""
 
 
 @dataclass(frozen=True)

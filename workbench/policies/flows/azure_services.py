@@ -49,7 +49,7 @@ HOSTS: Mapping[str, str] = {
     "metrics": "*.prometheus.monitor.azure.com",
     "grafana": "*.grafana.azure.com",
 }
-"""Ends of the names of the public endpoints (Azure docs, private-endpoint-dns)."""
+"""Pattern that the names of each service's public endpoints match (Azure docs, private-endpoint-dns)."""
 _CLOSED: Mapping[str, str] = {
     **PUBLIC_ACCESS,
     REDIS: "publicNetworkAccess",

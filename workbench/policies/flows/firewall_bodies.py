@@ -1,4 +1,6 @@
-"""Firewalls of others, from ARM bodies: what a GET, `az rest` or `az network firewall … -o json` returns."""
+"""Conversion of ARM bodies of firewalls outside of the stack into resources. A GET, `az rest` and `az network firewall
+… -o json` return such bodies.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ TYPES: Mapping[str, tuple[str, str]] = {
     "microsoft.network/firewallpolicies/rulecollectiongroups": (RULE_GROUP, "ruleCollectionGroupName"),
     "microsoft.network/ipgroups": (IP_GROUP, "ipGroupsName"),
 }
-"""Type of resource and property with its name, by ARM's type in small letters."""
+"""Pulumi's type, and the input that has the resource's name, by ARM type in lower case."""
 
 
 def resources_of(bodies: Iterable[Any]) -> Iterator[Resource]:
-    """The firewalls, policies, rule collection groups and IP groups among ARM bodies, as resources of a stack."""
+    """Resources of a stack for the firewalls, policies, rule collection groups and IP groups among ARM bodies."""
     for body in bodies:
         if not is_mapping(body) or (found := TYPES.get(_type(str(body.get("id", ""))))) is None:
             continue
@@ -32,13 +34,13 @@ def resources_of(bodies: Iterable[Any]) -> Iterator[Resource]:
 
 
 def _type(id_: str) -> str:
-    """Type of a resource by its ARM id, in small letters; empty for another text."""
+    """ARM type in a resource id, in lower case; empty for another text."""
     provider, *rest = id_.partition("/providers/")[2].split("/")
     return "/".join([provider, *rest[::2]]).lower()
 
 
 def _flat(value: Any) -> Any:
-    """Value with what is below `properties` one level higher, as in the provider's resources and in az's output."""
+    """A value with the keys below each `properties` moved one level up, as in Pulumi's inputs and az's output."""
     if isinstance(value, list):
         return [_flat(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - decoded JSON
     if not is_mapping(value):

@@ -1,7 +1,7 @@
-"""Rules of an Azure Firewall in the order in which it reads them, from its policies or its own collections.
+"""Rules of an Azure Firewall in the order in which the firewall reads them, from its policies or its own collections.
 
-DNAT rules come first, then network rules, then application rules. Within a kind the groups of a parent policy come
-before the policy's own, and otherwise the priorities of group and collection decide (Azure docs, firewall
+DNAT rules come first, then network rules, then application rules. Among rules of one kind, those of a parent policy
+come first, and the others follow by the priorities of their group and collection (Azure docs, firewall
 rule-processing).
 """
 
@@ -20,18 +20,18 @@ RULE_GROUP = "azure-native:network:FirewallPolicyRuleCollectionGroup"
 IP_GROUP = "azure-native:network:IpGroup"
 NETWORK, APPLICATION, NAT = "network", "application", "NAT"
 KINDS: Mapping[str, str] = {"NetworkRule": NETWORK, "ApplicationRule": APPLICATION, "NatRule": NAT}
-"""Kinds of rules by `ruleType` of a policy's rule."""
+"""Kind of a policy's rule by its `ruleType`."""
 OWN: Mapping[str, str] = {
     "natRuleCollections": NAT,
     "networkRuleCollections": NETWORK,
     "applicationRuleCollections": APPLICATION,
 }
-"""Kinds of rules by the property of a firewall without a policy that has them."""
+"""Kinds of rules in a firewall without a policy, by the property that contains them."""
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Addresses that a rule names. `unknown` has what they depend on, such as an IP group of another stack."""
+    """The sources or targets of a rule. `unknown` lists what cannot be read, such as an IP group of another stack."""
 
     blocks: tuple[str, ...] = ()
     """CIDRs, service tags or `*`."""
@@ -46,10 +46,12 @@ class FirewallRule:
     sources: Ends
     targets: Ends
     protocols: tuple[str, ...]
-    """`TCP`, `UDP` and others in capitals; of an application rule `HTTP`, `HTTPS` and `MSSQL`."""
+    """Protocols in capitals: `TCP`, `UDP` and others; for an application rule `HTTP`, `HTTPS` and `MSSQL`."""
     ports: tuple[str, ...]
     hosts: tuple[str, ...]
-    """Names of servers, and patterns such as `*.contoso.com`; for an application rule also the tags of names."""
+    """Names of servers, and patterns such as `*.contoso.com`. For an application rule also tags and categories, which
+    stand for many names.
+    """
     translated: tuple[str, str]
     """Address and port that a DNAT rule leads to; empty for other rules."""
     resource: Resource
@@ -57,14 +59,16 @@ class FirewallRule:
 
 @dataclass(frozen=True)
 class RuleList:
-    """Rules in order. `unread`: policies that are not of the stack, whose rules come before all of these."""
+    """Rules in the order in which they are read. `unread`: policies outside of the stack, whose rules are
+    read first.
+    """
 
     rules: tuple[FirewallRule, ...]
     unread: tuple[str, ...]
 
 
 def rules_of(firewall: Resource, resources: Sequence[Resource]) -> RuleList:
-    """The firewall's rules, in the order in which it reads them."""
+    """The firewall's rules, and the policies that the stack does not have."""
     found, unread = list(_own(firewall, resources)), list[str]()
     reference, source = firewall.inputs.get("firewallPolicy"), firewall
     inherited: list[list[FirewallRule]] = []
@@ -152,7 +156,7 @@ def _ends(rule: Mapping[str, Any], key: str, groups: str, resource: Resource, re
 
 
 def _blocks(text: str) -> list[str]:
-    """CIDRs of a range such as `10.0.0.4-10.0.0.9`; else the text itself."""
+    """CIDRs for a range such as `10.0.0.4-10.0.0.9`; else the text itself."""
     first, dash, last = text.partition("-")
     try:
         return (
@@ -163,7 +167,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def as_network(text: str) -> IPv4Network | None:
-    """Network of an address or a CIDR; None for any other text."""
+    """The network that an address or a CIDR stands for; None for any other text."""
     try:
         return IPv4Network(text)
     except ValueError:

@@ -1,7 +1,8 @@
 """Azure Firewalls whose rules are known: the packets from subnets that they let out, and those that they let in.
 
-A firewall denies what no rule allows. Application rules apply to HTTP, HTTPS and SQL only, and name servers; an address
-alone is not enough to judge them (Azure docs, firewall rule-processing). Threat intelligence is not looked at.
+A firewall denies everything that no rule allows. Application rules apply only to HTTP, HTTPS and SQL, and name servers;
+to judge them, the server's name must be known (Azure docs, firewall rule-processing). Threat intelligence, which can
+deny further packets, is not considered.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Packet:
     """A packet from a subnet, as a firewall sees it.
 
     Args:
-        host: Name of the server that it is for, or `*.` and the end of the name; empty if it is not known.
+        host: Name of the server that the packet is sent to, or `*.` and the end of the name; empty if it is not known.
         wholly: True if all addresses of `source` and `target` must pass, as for a flow that must be open.
     """
 
@@ -51,7 +52,7 @@ class Packet:
 class Firewall:
     resource: Resource
     address: str
-    """Private address; empty if it is not known yet."""
+    """Private address of the firewall; empty if it is not known yet."""
     listed: RuleList
 
     @property
@@ -59,7 +60,7 @@ class Firewall:
         return str(known(self.resource.inputs.get("azureFirewallName"), self.resource.name))
 
     def lets_out(self, packet: Packet) -> Verdict:
-        """Verdict on a packet on its way out: does the firewall let it pass?"""
+        """Verdict on an outgoing packet: does the firewall let it pass?"""
         if self.listed.unread:
             by = f"rules of the firewall policy {self.listed.unread[0]}, which is not of the stack"
             return Verdict(None, by, self.resource)
@@ -75,7 +76,7 @@ class Firewall:
         return self._decided(False, f"firewall {self.name}, which has no rule for it", self.resource, perhaps)
 
     def _decided(self, allows: bool, by: str, resource: Resource, perhaps: Sequence[FirewallRule]) -> Verdict:
-        """The verdict of a rule, unless an earlier one that says otherwise may match."""
+        """The verdict of a rule; unknown if one of the earlier rules `perhaps`, which may match, decides otherwise."""
         for rule in perhaps:
             if rule.allows is not allows:
                 on = ", ".join((*rule.sources.unknown, *rule.targets.unknown)) or "the name that is asked for"
@@ -83,7 +84,7 @@ class Firewall:
         return Verdict(allows, by, resource)
 
     def leads_to(self, subnet: IPv4Network, port: int, protocol: str) -> Iterator[Verdict]:
-        """Verdicts of DNAT rules that lead clients of the internet to an address in the subnet."""
+        """Verdicts of the DNAT rules that lead clients on the internet to an address in the subnet."""
         for rule in self.listed.rules:
             address = as_network(rule.translated[0])
             fits = rule.kind == NAT and rule.translated[1] == str(port) and {protocol, "ANY"} & set(rule.protocols)
@@ -92,8 +93,10 @@ class Firewall:
 
 
 def matches(rule: FirewallRule, packet: Packet) -> bool | None:
-    """True if a rule is about the packet, None if that is not known. A rule that is about a part of the packet's
-    addresses counts in its worse sense, as that of a security group.
+    """True if a rule applies to the packet; None if that is not known.
+
+    A rule for only some of the packet's addresses is taken at its worst, as in a security group: it applies if it
+    denies and the flow must be open, or if it allows and the flow must be closed.
     """
     strict = rule.allows is packet.wholly
     asked = _asks(rule, packet.port) if rule.kind == APPLICATION else _sends(rule, packet)
@@ -123,7 +126,7 @@ def _names(ends: Ends, end: Source, *, strict: bool) -> bool | None:
 
 
 def _is_host(pattern: str, host: str) -> bool | None:
-    """True if a pattern of names has the host, None if only a part of what the host may be."""
+    """True if a pattern matches the host; None if it matches only some of the possible hosts."""
     if pattern == "*":
         return True
     if not host or "." not in pattern or "/" in pattern:
@@ -135,7 +138,7 @@ def _is_host(pattern: str, host: str) -> bool | None:
 
 
 def any_known(found: Iterator[bool | None]) -> bool | None:
-    """True if one is True, else None if one is None."""
+    """True if one value is True; else None if one is None; else False."""
     values = list(found)
     return True if True in values else None if None in values else False
 

@@ -30,24 +30,24 @@ INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 @dataclass(frozen=True)
 class WayOut:
-    """Way of a subnet's packets to the internet, and the firewall on it whose rules are known."""
+    """Verdict on a subnet's way to the internet. `firewall`: the firewall on this way if its rules are known."""
 
     verdict: Verdict
     firewall: Firewall | None = None
 
     def hops(self, packet: Packet) -> Hops:
-        """Hops of a packet on its way out."""
+        """The hops of an outgoing packet."""
         return (self.verdict,) if self.firewall is None else (self.verdict, self.firewall.lets_out(packet))
 
 
 def way_out(
     subnet: Resource, resources: Sequence[Resource], outbound: str | None, firewalls: Sequence[Firewall]
 ) -> WayOut:
-    """Way of the subnet's packets to any address of the internet.
+    """The subnet's way to the internet, with the verdict on it.
 
     Args:
         outbound: The cluster's outbound type; None if it is not known.
-        firewalls: Those whose rules are known.
+        firewalls: Firewalls whose rules are known.
     """
     route = _route(subnet, resources, INTERNET_ROUTE, firewalls)
     if route is not None:
@@ -75,7 +75,7 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 def _route(
     subnet: Resource, resources: Sequence[Resource], target: IPv4Network, firewalls: Sequence[Firewall]
 ) -> WayOut | None:
-    """Way by the subnet's route table to the address; None if the table has no route for it."""
+    """The way that the subnet's route table gives to the target; None if the table has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None

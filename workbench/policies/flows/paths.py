@@ -131,7 +131,9 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _through_firewalls(world: World, flow: Flow, subnet: Subnet, port: int) -> Iterator[Hops]:
-    """Hops through DNAT rules, which replace a client's address by the firewall's own: one of a virtual network."""
+    """Hops of connections from the internet through DNAT rules. The firewall replaces the client's address by its own,
+    which is in a virtual network.
+    """
     for firewall in world.firewalls if flow.source == "internet" and subnet.group is not None else ():
         assert subnet.group is not None
         for leads in firewall.leads_to(subnet.cidr, port, flow.protocol):

@@ -202,7 +202,7 @@ def _has_port(rule: Rule, port: int, protocol: str) -> bool:
 
 
 def in_range(text: str, port: int) -> bool:
-    """True if a port, a range such as `400-500`, or `*` includes the port."""
+    """True if the port is in `text`: a port, a range such as `400-500`, or `*`."""
     first, _, last = text.partition("-")
     return text == "*" or int(first) <= port <= int(last or first)
 

@@ -48,7 +48,7 @@ class Subnet:
     filters_endpoints: bool
     """True if the security group applies to private endpoints in the subnet."""
     leaves: WayOut
-    """Way of its packets to the internet."""
+    """The subnet's way to the internet."""
 
 
 @dataclass(frozen=True)
