@@ -13,6 +13,7 @@ from physical_ai.readiness.phase import is_running
 from workbench.recordings.form import PART, Entry
 from workbench.recordings.questions import ASKED, LEFT_OUT, LOG_LINES, MOST_LOGS, OTHER_GROUPS, Limits
 
+NOT = "not recorded: "
 Say = Callable[[str], None]
 
 
@@ -97,7 +98,7 @@ def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
 def _not_read(path: str, problem: Unreachable) -> Entry:
     if problem.status in (FORBIDDEN, 401):
         return {"kind": "refused", "path": path, "status": FORBIDDEN, "text": str(problem)}
-    return {"kind": "refused", "path": path, "status": problem.status, "text": f"not recorded: {problem}"}
+    return {"kind": "refused", "path": path, "status": problem.status, "text": f"{NOT}{str(problem).removeprefix(NOT)}"}
 
 
 def _resource(path: str) -> str:

@@ -23,7 +23,9 @@ UNIQUE_TYPES = ("storageAccounts", "vaults", "registries", "flexibleServers", "r
 """ARM types whose names are unique in the world, mostly because they are DNS names; such a name identifies
 its owner.
 """
-_UNIQUE = re.compile(rf"/(?:{'|'.join(UNIQUE_TYPES)})/([^/\s\"]+)", re.IGNORECASE)
+_UNIQUE = re.compile(
+    rf"/providers/microsoft\.[a-z.]{{1,64}}/(?:{'|'.join(UNIQUE_TYPES)})/([A-Za-z0-9-]{{1,128}})", re.IGNORECASE
+)
 _MACHINE_KEY = re.compile(r"(?:^|[./_-])(?:machine-?id|serial-?number)$", re.IGNORECASE)
 _REPLACED = re.compile(r"(?:host-|user-|name|h|1000)\d{4,}(?:[.@][\w.-]+)?")
 _KEY = "\0"
@@ -66,7 +68,7 @@ class Found:
                 self._node(node)
         if entry["kind"] == "list" and entry["path"].endswith((*_NAMED, *_ALSO_NAMED)):
             names = {str(at(each, "metadata.name", "")) for each in entry["items"]}
-            self.kept |= names
+            self.kept |= names | {str(at(each, "spec.hostname", "")) for each in entry["items"]}
             if entry["path"].endswith(_NAMED):
                 self.platform |= names | {part for each in names for part in each.split("-")}
         is_schema = entry["kind"] == "discovery" or str(entry.get("path", "")).endswith("/customresourcedefinitions")

@@ -37,6 +37,8 @@ _COMMAND = frozenset({"args", "command", "extraArgs", "additionalArgs", "command
 _REFERENCE = frozenset(
     {"name", "namespace", "secretName", "secretNamespace", "optional", "items", "defaultMode", "kind", "uid"}
 )
+_LABEL = REMOVED.strip("()")
+"""Text in place of a label's value, which may have no brackets."""
 _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
 _KEYS_OF = ("keyName", "permissions", "value")
 """Fields of an account's key in Azure's answers."""
@@ -156,8 +158,8 @@ class Remover:
     def _member(self, key: str, value: Any, parent: str) -> Any:  # noqa: PLR0911 - one for each place
         if parent == "annotations" and isinstance(value, str) and not keeps_annotation(key):
             return self._gone(value)
-        if parent in ("labels", "matchLabels", "nodeSelector") and isinstance(value, str) and is_telling(key):
-            return self._gone(value, "removed")
+        if parent in ("labels", "matchLabels", "nodeSelector") and isinstance(value, str):
+            return self._gone(value, _LABEL) if is_telling(key) else self.text(value).replace(REMOVED, _LABEL)
         if _ENVIRONMENT.match(parent) and isinstance(value, str):
             return self.text(value) if keeps_variable(key, value) else self._gone(value)
         if key == "openAPIV3Schema":

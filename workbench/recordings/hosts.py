@@ -42,12 +42,14 @@ _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNam
 _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
 _REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
-_SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-Za-z0-9-]{3,62}")
+_SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-Za-z0-9-]{2,61}[A-Za-z0-9]")
 """A host name of one label that is no word: it has a digit or a hyphen."""
 
 
 def suffix(host: str) -> str:
-    """Domain for the replacement of a host: the domain of Azure that the host is in, else `.example.com`."""
+    """End of a host's replacement, which tells whether it is one of Azure; empty for a single label, which it stays."""
+    if "." not in host:
+        return ""
     return next((each for each in OF_AZURE if host.endswith(each)), ".example.com")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import at, name, namespace
 from workbench.recordings.credentials import Remover
+from workbench.recordings.fitting import fitted
 from workbench.recordings.form import HEAD, NAME, VERSION, Entry
 from workbench.recordings.names import KINDS, Replacer, numbered
 
@@ -31,6 +32,7 @@ def made(entries: Iterable[Entry]) -> list[Entry]:
     found = [{key: value if key in OWN else replacer(value) for key, value in each.items()} for each in clean]
     found = [_sorted(each) for each in found]
     _number(found)
+    found = fitted(found)
     return [found[0], summary(found, remover, replacer), *found[1:]]
 
 

@@ -73,7 +73,7 @@ class Limits:
 
     seconds: float = 600
     requests: int = 1500
-    mebibytes: int = 256
+    mebibytes: int = 128
     """Size of the decoded answers, in MiB."""
     logs: bool = False
     """True to record logs of Pods. They are left out by default, because programs can write anything into them."""

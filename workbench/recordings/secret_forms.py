@@ -52,6 +52,8 @@ _STORAGE = ("abfs", "abfss", "wasb", "wasbs", "ssh", "git+ssh")
 _OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
 _DENSE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+(?![A-Za-z0-9])")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
+_PLAIN_WORD = re.compile(r"[A-Za-z]{0,24}[0-9]{0,6}")
+"""Part of a long name such as that of a GPU; a key has parts in which letters and digits take turns."""
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _KINDS: Sequence[re.Pattern[str]] = tuple(re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]"))
 _BITS = 4.2
@@ -117,8 +119,9 @@ def without_opaque(text: str) -> tuple[str, int]:
 
 
 def _is_long_key(text: str) -> bool:
-    is_name = _HEX.match(text) or _GUID.search(text) or any(not each.search(text) for each in _KINDS)
-    return not is_name and _entropy(text) >= _BITS
+    words = all(_PLAIN_WORD.fullmatch(each) for each in re.split(r"[-_/+]", text))
+    named = words or _HEX.match(text) or _GUID.search(text) or any(not each.search(text) for each in _KINDS)
+    return not named and _entropy(text) >= _BITS
 
 
 def is_mixed(text: str) -> bool:

@@ -10,8 +10,10 @@ _CAMEL = re.compile(
     r"(?:admin|login|git|db|database|smb|ssh|proxy)(?:User(?:[Nn]ame)?|Login)$|administratorLogin$"
     r"|(?:created|[mM]odified|updated|submitted|requested|deployed)By$"
 )
-_NOBODY = frozenset({"true", "false", "root", "default", "admin", "clusteradmin", "helm", "administrator", "azureuser",
-                     "nobody", "none", "user", "aks", "aksservice", "masterclient", "kube-admin"})  # fmt: skip
+_NOBODY = frozenset({
+    "true", "false", "root", "default", "admin", "clusteradmin", "helm", "administrator", "azureuser", "nobody", "none",
+    "user", "aks", "aksservice", "masterclient", "kube-admin", "platform", "hardware", "azure", "job",
+})  # fmt: skip
 _PLAIN = re.compile(r"[\w.-]{3,64}")
 _SHORT = re.compile(r"[A-Za-z]{1,2}")
 _PHRASE = re.compile(r"\w[\w .,'’\\:@-]{1,126}[\w.]")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterable
 from errno import EIO
 from pathlib import Path
 
-from workbench.recordings.form import END, Entry
+from workbench.recordings.fitting import line_of
+from workbench.recordings.form import ANY_RATIO, END, MOST_FILE, MOST_RATIO, Entry
 from workbench.recordings.reading import BadRecording, read
 
+USUAL_LEVEL = 6
 ROOM = 1 << 16
 """Bytes that are written as a test, before a cluster is read."""
 
@@ -32,16 +33,13 @@ def write(entries: Iterable[Entry], file: Path) -> int:
 
     The same entries give the same bytes. Raises OSError if the file cannot be written; it is then unchanged.
     """
+    given = list(entries)
     handle, made = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-            digest, lines = hashlib.sha256(), 0
-            for entry in entries:
-                line = _line(entry)
-                digest.update(line)
-                packed.write(line)
-                lines += 1
-            packed.write(_line({"kind": END, "lines": lines, "sha256": digest.hexdigest()}))
+        total = _pack(given, Path(made), USUAL_LEVEL)
+        if MOST_RATIO * Path(made).stat().st_size < total and ANY_RATIO < total <= MOST_FILE // 2:
+            _pack(given, Path(made), 0)  # so much smaller that a reader would take it for an attack
         _read_back(Path(made))
         Path(made).replace(file)
     except BaseException:
@@ -50,12 +48,21 @@ def write(entries: Iterable[Entry], file: Path) -> int:
     return file.stat().st_size
 
 
+def _pack(entries: Iterable[Entry], file: Path, level: int) -> int:
+    """Writes the file; returns the number of bytes before they are packed."""
+    digest, lines, total = hashlib.sha256(), 0, 0
+    with file.open("wb") as raw, gzip.GzipFile("", "wb", level, raw, mtime=0) as packed:
+        for entry in entries:
+            line = line_of(entry)
+            digest.update(line)
+            packed.write(line)
+            lines, total = lines + 1, total + len(line)
+        packed.write(line_of({"kind": END, "lines": lines, "sha256": digest.hexdigest()}))
+    return total
+
+
 def _read_back(file: Path) -> None:
     try:
         read(file)
     except BadRecording as problem:
         raise OSError(EIO, f"the recording was not written, since it could not be read back: {problem}") from None
-
-
-def _line(entry: Entry) -> bytes:
-    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"

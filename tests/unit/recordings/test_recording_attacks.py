@@ -137,6 +137,24 @@ def test_a_name_that_leads_to_somebody_is_replaced(item: Any, gone: str) -> None
     assert listed("/apis/x/v1/things", **json.loads(once)[0]["items"][0]) == once
 
 
+def test_the_host_name_of_a_pod_stays_as_its_name_does() -> None:
+    assert '"h100gpu-0"' in listed("/api/v1/pods", spec={"hostname": "h100gpu-0"}, status={"m": "on h100gpu-0"})
+    assert "h100gpu-" in listed("/apis/x/v1/things", spec={"hostname": "h100gpu-"})
+    assert '"hostname": "h0001"' in listed("/apis/x/v1/things", spec={"hostname": "acmedb01"})
+
+
+def test_a_label_stays_one_that_the_api_server_takes() -> None:
+    label = {"x": "ghp_abcdefghijklmnop1234", "apiToken": S, "gpu": "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"}
+    found = json.loads(listed("/api/v1/pods", metadata={"name": "a", "namespace": "ns", "labels": label}))
+    assert found[0]["items"][0]["metadata"]["labels"] == {**label, "x": "removed", "apiToken": "removed"}
+
+
+@pytest.mark.parametrize("key", ["configSecret", "registrySecret", "datastoreSecret"])
+def test_the_name_of_a_secret_is_kept(key: str) -> None:
+    assert '"store"' in listed("/apis/x/v1/things", spec={key: "store"})
+    assert S not in listed("/apis/x/v1/things", spec={"clientSecret": S})
+
+
 def test_the_short_name_of_a_node_is_that_of_the_node() -> None:
     node = {"metadata": {"name": "gpu-box-7.corp.acme.io"}, "spec": {}, "status": {}}
     events = [{"metadata": {"name": "e"}, "message": "gpu-box-7 is not ready"}]
@@ -172,6 +190,7 @@ def test_the_short_name_of_a_node_is_that_of_the_node() -> None:
         "binder.18ec243f9cc20526",
         "driver 580.173.2.3 and fw-20.1.2.3",
         "Standard_NC40ads_H100_v5, StandardNCadsH100v5Family, NVIDIA-H100-80GB-HBM3-MIG-1g.10gb",
+        "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition and NVIDIA-RTX-6000-Ada-Generation-MIG-4g",
     ],
 )
 def test_a_report_stays(text: str) -> None:

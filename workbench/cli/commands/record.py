@@ -39,7 +39,7 @@ def record(  # noqa: PLR0917 - each is an option
     logs: Logs = False,
     minutes: Minutes = 10,
     requests: Requests = 1500,
-    size: Size = 256,
+    size: Size = 128,
     file: Files = None,
     set_: Assignments = None,
     json: Json = False,

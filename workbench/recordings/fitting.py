@@ -1,0 +1,94 @@
+"""Reduction of a recording to what a reader takes: lines that are not too long, and not too much in all. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from physical_ai.kubernetes.objects import at
+from workbench.recordings.form import MOST_LINE, MOST_LINES, MOST_TEXT, MOST_VALUES, Entry
+
+ROOM = 0.95
+"""Share of the readers' limits that is filled: a summary and an end are added."""
+LINE = MOST_LINE // 8
+"""Bytes of a line above which the objects of a list are divided."""
+NEEDED = frozenset({"head", "settings", "pools", "unread", "refused"})
+"""Kinds of entries that are never left out."""
+
+
+def line_of(entry: Entry) -> bytes:
+    """An entry as it is written."""
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
+
+
+def fitted(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries that fit. What is largest is left out first, whole lists only, and named as not read: half a list
+    would look like all of it.
+    """
+    given = [part for entry in entries for part in _divided(_with_names(entry))]
+    sizes: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for entry in given:
+        line = line_of(entry)
+        values = sum(map(line.count, (b"[", b"{", b",")))
+        own = sizes[_group(entry)]
+        own[0], own[1], own[2] = own[0] + len(line), own[1] + values, own[2] + 1
+        if len(line) > MOST_LINE * ROOM:
+            own[0] = MOST_TEXT  # it can be in no file
+    gone = _too_much(sizes, {_group(each) for each in given if each["kind"] in NEEDED})
+    found: list[Entry] = []
+    for entry in given:
+        group = _group(entry)
+        if group not in gone:
+            found.append(entry)
+        elif gone[group]:
+            found.append(_left_out(entry, gone[group]))
+            gone[group] = ""  # the reason is told once
+    return found
+
+
+def _too_much(sizes: dict[str, list[int]], needed: set[str]) -> dict[str, str]:
+    """Groups to leave out, each with the reason."""
+    limits = (MOST_TEXT * ROOM, MOST_VALUES * ROOM, MOST_LINES * ROOM)
+    total = [sum(each[number] for each in sizes.values()) for number in range(3)]
+    gone: dict[str, str] = {}
+    for number, (limit, unit) in enumerate(zip(limits, ("bytes", "values", "lines"), strict=True)):
+        for group in sorted(sizes.keys() - needed, key=lambda each: -sizes[each][number]):
+            if total[number] <= limit:
+                break
+            if group not in gone:
+                gone[group] = f"not recorded: it has {sizes[group][number]:,} {unit}, more than a file holds"
+                total = [before - own for before, own in zip(total, sizes[group], strict=True)]
+    return gone
+
+
+def _group(entry: Entry) -> str:
+    """Entries that are kept or left out together."""
+    if entry["kind"] == "list":
+        return str(entry["path"])
+    return f"{entry['kind']} {entry.get('id') or entry.get('query') or entry.get('path') or ''}"
+
+
+def _left_out(entry: Entry, reason: str) -> Entry:
+    if entry["kind"] == "list":
+        return {"kind": "refused", "path": entry["path"], "status": 0, "text": reason}
+    return {"kind": "unread", "what": _group(entry).strip()[:200], "reason": reason}
+
+
+def _with_names(entry: Entry) -> Entry:
+    """The entry, unless it is a list in which several objects have no name, and could not be told apart."""
+    nameless = [each for each in entry["items"] if not at(each, "metadata.name")] if entry["kind"] == "list" else []
+    if len(nameless) < 2:
+        return entry
+    return _left_out(entry, "not recorded: its objects have no names")
+
+
+def _divided(entry: Entry) -> Iterator[Entry]:
+    """The entry; a list that is too long for a line in several."""
+    items: Sequence[object] = entry["items"] if entry["kind"] == "list" else ()
+    if len(items) < 2 or len(line_of(entry)) <= LINE:
+        yield entry
+        return
+    middle = len(items) // 2
+    for part in (items[:middle], items[middle:]):
+        yield from _divided({**entry, "items": part})
