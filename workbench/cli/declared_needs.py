@@ -1,4 +1,4 @@
-"""Declared resources of a stack in the form that checks of its needs in Azure read."""
+"""Declared resources of a stack, in the form that checks of rights and registrations in Azure read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
 
 
 def needs_of(declared: Declared) -> list[DeclaredResource]:
-    """The recorded resources of a run of the program, in the form that checks of its needs read."""
+    """The resources that a run of the program has declared, in the form that `workbench.preflight.declared` reads."""
     return [
         DeclaredResource(each.type, each.name, each.inputs, each.options.provider, each.urn)
         for each in declared.resources

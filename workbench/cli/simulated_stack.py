@@ -50,7 +50,9 @@ def running_simulation(stack: str) -> Simulation:
 
 
 def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
-    """GPUs that the pools should offer by the last deployment; empty if no deployment has exported its pools."""
+    """GPUs that the pools should offer according to the last deployment; empty if no deployment has
+    exported its pools.
+    """
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
     return from_outputs(simulation.outputs().get("pools") or {}, simulation.stack)

@@ -35,7 +35,7 @@ _SHOWN = {
     "retain_on_delete": "retainOnDelete",
 }
 _MANY = 4
-"""Number of a list's entries that an example on the page shows."""
+"""Largest number of a list's entries that an example on the page shows; further entries are left out."""
 
 
 class _Plain(yaml.SafeDumper):

@@ -1,5 +1,5 @@
-"""Removal of credentials from texts: of the values of telling words, and of texts with the form of a credential. Pure
-functions.
+"""Removal of credentials from texts: of values after words such as `password`, and of texts with the form of a
+credential. Pure functions.
 
 A telling word is one whose value is a credential (`is_telling`). After a colon, an equals sign or an option of a
 command, the value is always removed. After a blank, it depends on the word: the value of `password` is removed; after

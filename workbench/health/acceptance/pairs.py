@@ -148,8 +148,8 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """Result of a check over a pair that did not run, for one of its nodes. A problem of the node itself is its
-    verdict; a problem of the other node gives no verdict.
+    """Result of a check over a pair that did not run, for one of its nodes. The result has a verdict only if the
+    problem is one of this node; a problem of the other node gives none.
     """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]

@@ -38,7 +38,7 @@ class Submission:
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
-    """The configuration's limits on rendering, but at most those of a check."""
+    """The configuration's limits on rendering, but at most `MOST_SECONDS` and `MOST_MEMORY`."""
     limits = config.workflow.user_workflow_limits
     seconds, memory = limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit
     return sandbox.Limit(

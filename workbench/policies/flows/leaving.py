@@ -75,7 +75,7 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 def _route(
     subnet: Resource, resources: Sequence[Resource], target: IPv4Network, firewalls: Sequence[Firewall]
 ) -> WayOut | None:
-    """The way that the subnet's route table gives to the target; None if the table has no route for it."""
+    """The way to the target according to the subnet's route table; None if the table has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None

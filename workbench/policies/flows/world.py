@@ -30,7 +30,9 @@ ENGINES: Mapping[str, Engine] = {
     "calico": Engine.ADDRESSES,
     "none": Engine.NONE,
 }
-"""Enforcement of NetworkPolicies by the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
+"""Plugin that enforces NetworkPolicies, for each value of the cluster's `networkPolicy` (AKS docs,
+use-network-policies).
+"""
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs between the Pods of one party."""
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
