@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import contextvars
 import datetime
 import json
 import os
 import runpy
-from collections.abc import Callable, Coroutine, Generator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import nullcontext
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -23,6 +21,7 @@ from pulumi.runtime.proto import resource_pb2, source_pb2
 from components.config import SIMULATED_VARIABLE
 from physical_ai.repository import ROOT
 from workbench.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, computes, created, guid
+from workbench.mocks.event_loop import own_event_loop
 from workbench.mocks.existing_answers import described_cluster
 from workbench.policies import Options, Resource, Stack
 from workbench.policies.wire import plain
@@ -179,11 +178,15 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         return pulumi.Output.all(**root.outputs).apply(recorder.exports.update)
 
     with (
-        _event_loop(),
+        own_event_loop(),
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         # Looking up source lines, which nothing here shows, takes a tenth of a run's time.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
         mock.patch("pulumi.log.debug", _no_debug),
+        # The URN that the SDK computes for each resource is read only where no monitor answers.
+        mock.patch("pulumi.runtime.resource.create_urn", _UnreadUrn),
+        # Only a preview has unknown values. Searching each value for them takes a twelfth of a run's time.
+        nullcontext() if recorder.preview else mock.patch("pulumi.output.contains_unknowns", _is_known),
         mock.patch("components.config.pulled_charts", _none_recorded),
         mock.patch("components.config.plugin_problems", _no_problems),
         mock.patch("components.kubernetes.existing_cluster.open_cluster", described_cluster),
@@ -230,37 +233,19 @@ def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]]
     return lambda path, parameters: {"items": [{"metadata": {"labels": labels}}]}
 
 
-@contextmanager
-def _event_loop() -> Generator[None]:
-    """A new event loop for one run, so that runs do not affect each other."""
-    loop = asyncio.new_event_loop()
-    loop.set_default_executor(_SameThread())
-    # A value that an `apply` refuses fails everything that is made of it. The run raises the first of these errors; the
-    # others would be printed with their tracebacks when they are collected.
-    loop.set_exception_handler(_ignore_unread_results)
-    asyncio.set_event_loop(loop)
-    try:
-        yield
-    finally:
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
-        asyncio.set_event_loop(None)
+class _UnreadUrn:
+    """Replacement for the output that `pulumi.runtime.resource.create_urn` returns: it has no value."""
+
+    def __init__(self, *_: object) -> None:
+        """Takes what the URN would consist of."""
+
+    async def future(self) -> None:
+        """The SDK awaits the URN also where it does not read it."""
 
 
-class _SameThread(ThreadPoolExecutor):
-    """Executor that runs a submitted function at once, in the same thread.
-
-    The SDK registers each resource in a thread of its own, so as not to wait for the engine. A recorder answers at
-    once, and threads would take a quarter of a run's time.
-    """
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        future: Future[_T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as problem:
-            future.set_exception(problem)
-        return future
+def _is_known(_: object) -> bool:
+    """Replacement for `pulumi.output.contains_unknowns`: no value does."""
+    return False
 
 
 def _result(work: Coroutine[Any, Any, _T]) -> _T:
@@ -274,11 +259,6 @@ def _result(work: Coroutine[Any, Any, _T]) -> _T:
 
 def _no_debug(*_: object, **__: object) -> None:
     """Replacement for `pulumi.log.debug`, which would send the text to an engine. It does nothing."""
-
-
-def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    if "never retrieved" not in context.get("message", ""):
-        loop.default_exception_handler(context)
 
 
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
