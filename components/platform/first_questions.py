@@ -79,7 +79,7 @@ def _report(loaded: Loaded, found: Answered) -> None:
     raise pulumi.RunError("\n".join([refused, *map(str, faults)]))
 
 
-_SWITCHES = {"quota": "quota", "size": "sizes", "kubernetes": "kubernetesVersion", "provider": "providers"}
+_SWITCHES = {"quota": "quota", "size": "sizes", "kubernetes": "kubernetes", "provider": "providers"}
 
 
 def _fix(found: Finding) -> str:

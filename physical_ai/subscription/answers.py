@@ -69,6 +69,20 @@ class PostgresOffer:
 
 
 @dataclass(frozen=True)
+class Sku:
+    """A size or redundancy in a service's list of what it offers a subscription."""
+
+    type: str
+    """Resource type without the provider, as `storageAccounts`."""
+    name: str
+    kind: str
+    """Kind of the resource, as `StorageV2`; empty where the service has no kinds."""
+    locations: tuple[str, ...]
+    refused: str = ""
+    """Azure's reason why the subscription may not use it; empty where it may."""
+
+
+@dataclass(frozen=True)
 class TypeOffer:
     """Azure's offer of one resource type to the subscription."""
 
@@ -87,6 +101,8 @@ class Permission:
 
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
+    condition: str = ""
+    """Condition under which the rights count, in Azure's language; empty without one."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from physical_ai.subscription.answers import PostgresOffer, SizeOffer, Unanswered
+from physical_ai.subscription.answers import PostgresOffer, SizeOffer, Sku, Unanswered
 
 
 def size_offer(row: Mapping[str, Any], region: str) -> SizeOffer:
@@ -27,6 +27,13 @@ def size_offer(row: Mapping[str, Any], region: str) -> SizeOffer:
         refused,
         {name: value for name, value in capabilities.items() if isinstance(value, str)},
     )
+
+
+def sku_of(row: Mapping[str, Any]) -> Sku:
+    """A row of a service's list of sizes or redundancies."""
+    reasons = [text_of(each, "reasonCode") or "unsaid" for each in rows_in(row.get("restrictions"))]
+    kind, name = text_of(row, "resourceType"), text_of(row, "name")
+    return Sku(kind, name, text_of(row, "kind"), texts_in(row.get("locations")), ", ".join(reasons))
 
 
 def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:

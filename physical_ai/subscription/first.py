@@ -57,7 +57,7 @@ def ask(settings: Settings, azure: AzureRest) -> Answered:
         questions["quota"] = lambda: _quota(settings, azure, present)
     if wanted.sizes:
         questions["sizes"] = lambda: _sizes(settings, azure, present)
-    if wanted.kubernetes_version:
+    if wanted.kubernetes:
         questions["Kubernetes version"] = lambda: _version(settings, azure, present)
     if wanted.providers:
         questions["resource providers"] = lambda: _providers(settings, azure)

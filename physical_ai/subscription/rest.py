@@ -11,6 +11,7 @@ from physical_ai.subscription.answers import (
     Permission,
     PostgresOffer,
     SizeOffer,
+    Sku,
     Subscription,
     TypeOffer,
     Unanswered,
@@ -25,6 +26,7 @@ from physical_ai.subscription.documents import (
     rows_in,
     rows_of,
     size_offer,
+    sku_of,
     text_of,
     texts_in,
 )
@@ -43,6 +45,9 @@ _VERSIONS = {
     "providers": "2021-04-01",
     "features": "2021-07-01",
     "permissions": "2022-04-01",
+    "locks": "2020-05-01",
+    "Microsoft.Storage/skus": "2023-05-01",
+    "Microsoft.Cache/skus": "2024-11-01",
     "kubernetesVersions": "2025-05-01",
     "Microsoft.ContainerService/managedClusters": "2025-05-01",
     "Microsoft.Network": "2024-05-01",
@@ -155,7 +160,19 @@ class AzureRest:
 
     def permissions(self, scope: str = "") -> Sequence[Permission]:
         rows = self._list("providers/Microsoft.Authorization/permissions", "permissions", root=scope)
-        return [Permission(texts_in(row.get("actions")), texts_in(row.get("notActions"))) for row in rows]
+        return [
+            Permission(texts_in(row.get("actions")), texts_in(row.get("notActions")), text_of(row, "condition"))
+            for row in rows
+        ]
+
+    def locks(self) -> Mapping[str, str]:
+        """Level of each lock in the subscription, by the lock's id. Raises Unanswered."""
+        rows = self._list("providers/Microsoft.Authorization/locks", "locks")
+        return {text_of(row, "id"): text_of(map_of(row.get("properties")), "level") for row in rows}
+
+    def skus(self, namespace: str) -> Sequence[Sku]:
+        """Sizes or redundancies that a service offers the subscription. Raises Unanswered."""
+        return [sku_of(row) for row in self._list(f"providers/{namespace}/skus", f"{namespace}/skus")]
 
     def kubernetes(self, region: str) -> Sequence[Version]:
         path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"

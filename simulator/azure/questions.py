@@ -42,6 +42,7 @@ MORE_TYPES: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute/locations/usages": ("2024-07-01",),
     "Microsoft.Network/locations/usages": ("2024-05-01",),
     "Microsoft.ContainerService/locations/usages": ("2025-05-01",),
+    "Microsoft.Storage/locations/usages": ("2023-05-01",),
 }
 """API versions of types that this project asks about and does not create.
 
@@ -58,6 +59,7 @@ COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
         "NatGateways": ("NatGateway", 1000),
         "PrivateEndpoints": ("PrivateEndpoint", 1000),
     },
+    "microsoft.storage": {"StorageAccounts": ("StorageAccount", 250)},
     "microsoft.containerservice": {"ManagedClusters": ("ManagedCluster", 100)},
 }
 """Kind of the counted resource, and Azure's default limit, by the name of a usage (Azure docs, subscription service
@@ -208,14 +210,18 @@ class Questions:
         if ids.same(caller, directory.deployer) and not closed:
             found.append({"actions": list(OWNER_ACTIONS), "notActions": []})
         holders, own = azure.holders(caller), ids.is_under(scope, f"/subscriptions/{directory.subscription}")
-        roles = [builtin_roles()[each.role] for each in directory.roles if own and each.principal.lower() in holders]
+        standing = [each for each in directory.roles if own and each.principal.lower() in holders]
+        roles = [(builtin_roles()[each.role], each.assigns) for each in standing]
         for assignment in azure.of_kind("RoleAssignment"):
             properties = assignment.body["properties"]
             role = role_of(properties.get("roleDefinitionId"))
             held = str(properties.get("principalId", "")).lower() in holders
             if role and held and ids.is_under(scope, assignment.inputs["scope"]):
-                roles.append(role)
-        found += [{"actions": list(role.actions), "notActions": list(role.not_actions)} for role in roles]
+                roles.append((role, ()))
+        found += [
+            {"actions": list(role.actions), "notActions": list(role.not_actions), **_condition(assigns)}
+            for role, assigns in roles
+        ]
         return 200, {"value": found}
 
     def _locks(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
@@ -278,3 +284,11 @@ class Questions:
     def _name(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, name_action(parts["namespace"]))
         return 200, name_available(self.cloud, body)
+
+
+def _condition(assigns: Collection[str]) -> Json:
+    """Condition under which a role counts that lets assign some roles only (Azure docs, conditions-authorization)."""
+    if not assigns:
+        return {}
+    role = "@Request[Microsoft.Authorization/roleAssignments:RoleDefinitionId]"
+    return {"condition": f"({role} ForAnyOfAnyValues:GuidEquals {{{', '.join(assigns)}}})", "conditionVersion": "2.0"}

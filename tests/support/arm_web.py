@@ -29,6 +29,8 @@ from workbench.verdict.asking import Arm, NoAnswer
 
 SUBSCRIPTION = Directory().subscription
 OWNER, READER = Directory().deployer, "55555555-5555-4555-8555-555555555555"
+PIPELINE = "66666666-6666-4666-8666-666666666666"
+"""Principal without a role, unless `world` gives it some."""
 TENANT = Directory().tenant
 
 
@@ -103,12 +105,15 @@ def world(folder: Path, **questions: Any) -> Generator[World]:
     """Simulated subscription without resources. `owner` may do everything in it, and `reader` may only read."""
     cloud_options = {name: questions.pop(name) for name in ("quota", "taken") if name in questions}
     closed, faults = questions.pop("foreign", ()), questions.pop("faults", ())
-    directory = Directory(principals={READER: "User"}, roles=(StandingRole(READER, guid_of("Reader")),), closed=closed)
+    roles = (StandingRole(READER, guid_of("Reader")), *questions.pop("roles", ()))
+    principals = {READER: "User", PIPELINE: "ServicePrincipal"}
+    directory = Directory(principals=principals, roles=roles, closed=closed)
     cloud = Cloud(folder / "azure.json", MemoryHost(), directory=directory, **cloud_options)
     tenant = "The access token is from the wrong issuer 'https://sts.windows.net/9/'. It must match the tenant"
     logins = {
         "owner": Login(OWNER),
         "reader": Login(READER),
+        "pipeline": Login(PIPELINE),
         "expired": Login(refused=("ExpiredAuthenticationToken", "The access token expiry is earlier than now.")),
         "other": Login(refused=("InvalidAuthenticationTokenTenant", f"{tenant} '{TENANT}' of this subscription.")),
     }

@@ -8,20 +8,28 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.repository import ROOT
 from physical_ai.subscription.answers import Unanswered
+from workbench.preflight.locks import TOPIC as LOCK
+from workbench.preflight.locks import lock_findings
+from workbench.preflight.rights import Wanted, rights_findings
+from workbench.verdict import bodies
 from workbench.verdict.asking import Arm, NoAnswer
 from workbench.verdict.findings import findings
-from workbench.verdict.model import Judged, Plan
+from workbench.verdict.model import Judged, Plan, Subject
 from workbench.verdict.offers import COUNT, OFFER, count_findings, offer_findings
 from workbench.verdict.policies import TOPIC as POLICY
 from workbench.verdict.policies import policy_findings
+from workbench.verdict.skus import CACHE, OF, STORAGE, sku_findings
+from workbench.verdict.skus import TOPIC as SKU
 
 if TYPE_CHECKING:
     from physical_ai.settings import Loaded
+    from physical_ai.subscription.rest import AzureRest
     from workbench.cli.azure_login import Reached
     from workbench.cli.requested_stack import RequestedStack
     from workbench.policies import Stack as Declared
@@ -37,35 +45,73 @@ def everything(
     resources.
     """
     from workbench.cli.declared_needs import foreign_to, needs_of
+    from workbench.cli.verdict_input import plan_of
     from workbench.preflight import check
 
-    needed, azure = needs_of(declared), reached.azure if reached is not None else None
-    settings = requested.loaded.settings
-    found = check(settings, azure, shutil.which, today, lambda own: foreign_to(needed, own))
+    needed, settings = needs_of(declared), requested.loaded.settings
+    if reached is None:
+        found = check(settings, None, shutil.which, today, lambda own: foreign_to(needed, own))
+        return [*found, *flow_findings(declared)]
+    plan = plan_of(requested, declared, reached.subscription)
+    wanted = wanted_rights(plan, reached.subscription)
+    found = check(
+        settings,
+        reached.azure,
+        shutil.which,
+        today,
+        lambda own: foreign_to(needed, own),
+        rights=lambda azure: rights_findings(wanted, azure.permissions),
+    )
     found += flow_findings(declared)
-    if reached is not None:
-        found += asked(requested, declared, reached, verdict=verdict)
+    found += asked(requested, plan, reached, verdict=verdict)
     return found
 
 
-def asked(requested: RequestedStack, declared: Declared, reached: Reached, *, verdict: bool) -> Iterator[Finding]:
-    """Findings from Azure's answers to all questions about declared resources."""
-    from workbench.cli.verdict_input import plan_of
+def wanted_rights(plan: Plan, subscription: str) -> list[Wanted]:
+    """The planned resources of a subscription, with the role that each role assignment gives."""
+    return [
+        Wanted(each.type, each.name, each.resource_id, _role(each))
+        for each in plan.subjects
+        if bodies.subscription_of(each.resource_id).lower() == subscription.lower()
+    ]
 
-    loaded = requested.loaded
-    plan = plan_of(requested, declared, reached.subscription)
+
+def _role(subject: Subject) -> str:
+    properties: Any = subject.body.get("properties") or {}
+    return str(properties.get("roleDefinitionId") or "").rpartition("/")[2].rstrip("')]")
+
+
+def asked(requested: RequestedStack, plan: Plan, reached: Reached, *, verdict: bool) -> Iterator[Finding]:
+    """Findings from Azure's answers to all questions about declared resources."""
+    loaded, azure = requested.loaded, reached.azure
     judged: list[Judged] = []
     if verdict and reached.exchange is not None:
         judged = arm_of(reached).judge(plan)
     there = [each.resource_id for one in judged for each in one.changes if each.kind != "Create"]
     yield from _asked(OFFER, "all types", lambda: offer_findings(plan.subjects, reached.azure.type_offers()))
-    for namespace in (NETWORK, AKS):
+    types = {each.arm_type for each in plan.subjects}
+    for namespace in (NETWORK, AKS, *([STORAGE] if f"{STORAGE}/storageAccounts" in types else [])):
         yield from _asked(COUNT, namespace, lambda namespace=namespace: _counts(plan, reached, namespace, there))
+    for namespace in (STORAGE, CACHE):
+        of = [each for each in plan.subjects if each.arm_type in OF and each.arm_type.startswith(f"{namespace}/")]
+        if of:
+            yield from _asked(SKU, namespace, partial(_skus, of, azure, namespace))
+    yield from _asked(LOCK, "subscription", lambda: lock_findings(azure.locks(), _groups(plan), reached.subscription))
     if reached.exchange is not None:
         yield from _asked(POLICY, "all types", lambda: policy_findings(plan.subjects, reached.azure.restrictions))
         yield from _asked("subject", "pipelines", lambda: _subjects(reached, loaded.settings.environment))
     if verdict and reached.exchange is not None:
         yield from findings(plan, judged, tuple(loaded.settings.pools), lambda path: origin(loaded, path))
+
+
+def _skus(of: Sequence[Subject], azure: AzureRest, namespace: str) -> Iterator[Finding]:
+    yield from sku_findings(of, azure.skus(namespace))
+
+
+def _groups(plan: Plan) -> dict[str, str]:
+    """Ids of the planned resource groups, by name."""
+    groups = [each.resource_id for each in plan.subjects if each.arm_type == "Microsoft.Resources/resourceGroups"]
+    return {each.rpartition("/")[2]: each for each in groups}
 
 
 def flow_findings(declared: Declared) -> Iterator[Finding]:

@@ -33,6 +33,8 @@ KUBELOGIN = "kubelogin"
 Which = Callable[[str], str | None]
 """Function that returns the path of a command on PATH, like `shutil.which`; None if there is no such command."""
 ForeignScopes = Callable[[str], Sequence[ForeignScope]]
+Rights = Callable[[Azure], Iterable[Finding]]
+"""Findings about the caller's rights for declared resources."""
 
 
 def check(
@@ -41,10 +43,14 @@ def check(
     which: Which,
     today: datetime.date,
     foreign: ForeignScopes = lambda own: (),
+    *,
+    rights: Rights | None = None,
 ) -> list[Finding]:
     """All findings before a deployment; if `azure` is None, only those that follow from the catalogue and this machine.
 
     Args:
+        rights: Function that returns findings about the rights that declared resources need; None for those that any
+            stack with these settings needs.
         foreign: Function from the stack's subscription to the needs of the declared resources outside of it.
     """
     findings = [*_tools(which), *_region(settings, azure, today)]
@@ -71,7 +77,7 @@ def check(
     for namespace, feature in needed_features(settings):
         question = partial(feature_findings, azure, namespace, feature)
         findings += _asked("feature", feature, question)
-    findings += _asked("role", "you", lambda: _roles(settings, azure))
+    findings += _asked("role", "you", lambda: _roles(settings, azure) if rights is None else rights(azure))
     findings += _asked("network", "others", lambda: _by_hand(settings, azure))
     findings += _asked("role", "others", lambda: _on_foreign(settings, azure, foreign))
     if managed(settings) is not None:

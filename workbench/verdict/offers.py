@@ -20,6 +20,7 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
     "Microsoft.Network/natGateways": ("NatGateways",),
     "Microsoft.Network/virtualNetworkGateways": ("VirtualNetworkGateways",),
     "Microsoft.Network/privateEndpoints": ("PrivateEndpoints",),
+    "Microsoft.Storage/storageAccounts": ("StorageAccounts",),
     "Microsoft.ContainerService/managedClusters": ("ManagedClusters", "managedClusters", "ManagedCluster"),
 }
 """Names under which Azure's usage lists report a resource type. They are tried in this order."""

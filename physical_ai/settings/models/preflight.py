@@ -17,7 +17,7 @@ class Preflight(Model):
     sizes: bool = Field(
         default=True, description="Sizes of new pools: restrictions of the subscription, zones, Spot, OS disks."
     )
-    kubernetes_version: bool = Field(
+    kubernetes: bool = Field(
         default=True, description="Kubernetes version of a new cluster, or of one that gets another minor."
     )
     providers: bool = Field(default=True, description="Registration of the resource providers.")

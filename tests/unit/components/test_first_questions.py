@@ -114,7 +114,7 @@ def test_each_question_can_be_switched_off(
 
 
 def test_with_all_switched_off_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    off = [f"preflight.{key}=false" for key in ("quota", "sizes", "kubernetesVersion", "providers")]
+    off = [f"preflight.{key}=false" for key in ("quota", "sizes", "kubernetes", "providers")]
     with world(tmp_path, quota={"*": 0}) as azure:
         asked(azure, monkeypatch, *off)
         assert azure.web.asked == []

@@ -9,20 +9,25 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
+from simulator.azure import StandingRole
+from simulator.azure.data import tables
 from simulator.azure.deployments import Denial
-from tests.support.arm_web import SUBSCRIPTION, reached, world
+from simulator.azure.offer_answers import REDIS_VERSION
+from simulator.azure.roles import guid_of
+from tests.support.arm_web import PIPELINE, SUBSCRIPTION, reached, world
 from tests.unit.verdict.test_blockers import OTHER, PLACE, changed, declared
 from workbench.cli.azure_questions import everything
 from workbench.cli.requested_stack import read_stack
 from workbench.policies import Stack
 
 TODAY = datetime.date(2026, 11, 28)
+REDIS: list[str] = tables.table("RedisEnterprise", REDIS_VERSION)["sku.name"]["enum"]
 LARGE = "prod-westeurope"
 CACHE = "Microsoft.Cache/redisEnterprise"
 NO_VAULTS = Denial("no-vaults", "Microsoft.KeyVault/vaults", "location", (None,), True)
 TOPICS = {
     *("subscription", "size", "quota", "count", "kubernetes", "provider", "api version", "offer", "role", "name"),
-    *("database", "policy", "verdict"),
+    *("database", "policy", "verdict", "sku", "lock"),
 }
 OF_THIS_MACHINE = "this machine"
 
@@ -105,7 +110,10 @@ def test_a_name_that_somebody_else_has_is_found(tmp_path: Path) -> None:
 
 def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
     found = whole(tmp_path, PLACE, who="reader")
-    assert "Microsoft.Resources/subscriptions/resourceGroups/write" in errors(found)
+    text = errors(found)
+    assert "may not: Microsoft.Resources/subscriptions/resourceGroups/write, which ResourceGroup" in text
+    assert "may not: Microsoft.Authorization/roleAssignments/write, which RoleAssignment" in text
+    assert " others need." in text
     unknown = {each.rule for each in found if each.severity is Severity.UNKNOWN}
     assert unknown == {"name", "verdict", "database"}
 
@@ -113,6 +121,43 @@ def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
 def test_a_size_that_is_missing_in_one_zone_is_found(tmp_path: Path) -> None:
     found = errors(whole(tmp_path, LARGE, restricted={"Standard_D8ds_v5": ("1",)}))
     assert "Standard_D8ds_v5 is not offered in zone 1; it is in 2, 3." in found
+
+
+def test_a_contributor_lacks_the_assignment_of_roles_alone(tmp_path: Path) -> None:
+    roles = (StandingRole(PIPELINE, guid_of("Contributor")),)
+    rows = [each for each in whole(tmp_path, PLACE, who="pipeline", roles=roles) if each.rule == "role"]
+    (lacking,) = [each.problem for each in rows if each.severity is Severity.ERROR and each.where == "you"]
+    assert lacking.startswith("may not: Microsoft.Authorization/roleAssignments/write, which RoleAssignment")
+
+
+def test_an_assigner_with_a_condition_is_told_which_roles_are_not_in_it(tmp_path: Path) -> None:
+    assigner, known = guid_of("Role Based Access Control Administrator"), (guid_of("Network Contributor"),)
+    roles = (StandingRole(PIPELINE, guid_of("Contributor")), StandingRole(PIPELINE, assigner, known))
+    text = errors(whole(tmp_path, PLACE, who="pipeline", roles=roles))
+    assert "only under a condition, which does not name the role of" in text
+    assert guid_of("Managed Identity Operator") in text
+    assert f"({guid_of('Network Contributor')})" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "severity", "words"),
+    [
+        ({"absent": ("Balanced_B1",)}, Severity.ERROR, "Azure lists no Balanced_B1 in southeastasia"),
+        ({"absent": tuple(each for each in REDIS if each.startswith("Balanced"))}, Severity.WARNING, "Balanced_B1"),
+        ({"absent": ("Standard_LRS",)}, Severity.ERROR, "no StorageV2 accounts with Standard_LRS"),
+        ({"counts": {"StorageAccounts": (250, 250)}}, Severity.ERROR, "StorageAccounts"),
+        ({"locks": {f"/subscriptions/{SUBSCRIPTION}": "ReadOnly"}}, Severity.ERROR, "az lock delete"),
+        ({"locks": {f"/subscriptions/{SUBSCRIPTION}": "CanNotDelete"}}, Severity.INFO, "removed or replaced"),
+    ],
+)
+def test_sizes_of_a_service_and_locks(tmp_path: Path, options: dict[str, Any], severity: Severity, words: str) -> None:
+    found = [each for each in whole(tmp_path, PLACE, **options) if each.severity is severity]
+    assert any(words in f"{each.where}: {each.problem} {each.fix}" for each in found), [str(each) for each in found]
+
+
+def test_a_lock_on_what_is_not_the_stacks_is_none_of_its(tmp_path: Path) -> None:
+    locks = {f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-other": "ReadOnly"}
+    assert errors(whole(tmp_path, PLACE, locks=locks)) == ""
 
 
 def test_one_size_that_does_not_fit_is_found_by_question_and_verdict(tmp_path: Path) -> None:

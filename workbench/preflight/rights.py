@@ -1,0 +1,96 @@
+"""Rights of the caller that declared resources need, and which resource lacks which.
+
+A right counts on the subscription, or on the resource group of the resource. Which roles an assigner may give can be
+limited by a condition, which Azure lists with the right (Azure docs, RBAC conditions).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.subscription import needs
+from physical_ai.subscription.answers import NotThere, Permission, Unanswered
+from workbench.preflight.declared import EVERY_ACTION
+
+TOPIC, YOU, SOURCE = "role", "you", "Azure"
+ASSIGN = "Microsoft.Authorization/roleAssignments/write"
+SHOWN = 3
+_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_GROUP = re.compile(r"^/subscriptions/[^/]+/resourceGroups/[^/]+", re.IGNORECASE)
+Permissions = Callable[[str], Sequence[Permission]]
+"""Rights on a scope, by its id; on the subscription for an empty text. Raises Unanswered."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A resource that a deployment creates in the stack's own subscription."""
+
+    type: str
+    """Pulumi's token."""
+    name: str
+    resource_id: str
+    role: str = ""
+    """GUID of the role that it assigns; empty for anything else than a role assignment."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.type.rpartition(':')[2]} {self.name}"
+
+
+def rights_findings(wanted: Iterable[Wanted], permissions: Permissions) -> Iterator[Finding]:
+    """A finding for each action that the caller may not perform, with the resources that need it. Raises Unanswered."""
+    resources = list(wanted)
+    on_subscription = permissions("")
+    by_action: dict[str, list[Wanted]] = {}
+    for each in resources:
+        for action in EVERY_ACTION[each.type]:
+            by_action.setdefault(action, []).append(each)
+    of_group: dict[str, Sequence[Permission]] = {}
+    lacking = 0
+    for action in needs.denied(by_action, on_subscription):
+        without = [each for each in by_action[action] if not _on_group(action, each, permissions, of_group)]
+        if without:
+            lacking += 1
+            yield _missing(action, without)
+    yield from _limited(resources, on_subscription)
+    if not lacking:
+        text = f"has all rights on the subscription that {len(resources)} resources need"
+        yield Finding(Severity.OK, TOPIC, YOU, text, None, SOURCE)
+
+
+def _on_group(action: str, each: Wanted, ask: Permissions, known: dict[str, Sequence[Permission]]) -> bool:
+    """True if the caller may perform an action in the resource group of a resource, which need not exist yet."""
+    found = _GROUP.match(each.resource_id)
+    if found is None or found[0] == each.resource_id:
+        return False
+    group = found[0]
+    if group not in known:
+        try:
+            known[group] = ask(group)
+        except (NotThere, Unanswered):
+            known[group] = ()
+    return not needs.denied([action], known[group])
+
+
+def _missing(action: str, resources: Sequence[Wanted]) -> Finding:
+    more = f" and {len(resources) - SHOWN} others" if len(resources) > SHOWN else ""
+    names = ", ".join(each.title for each in resources[:SHOWN])
+    fix = "Owner, or Contributor with User Access Administrator, on the subscription or on the stack's resource group."
+    return Finding(Severity.ERROR, TOPIC, YOU, f"may not: {action}, which {names}{more} need.", fix, SOURCE)
+
+
+def _limited(resources: Sequence[Wanted], permissions: Sequence[Permission]) -> Iterator[Finding]:
+    """Findings about roles that a condition does not let the caller assign."""
+    assigning = [each for each in permissions if not needs.denied([ASSIGN], [each])]
+    if not assigning or any(not each.condition for each in assigning):
+        return
+    known = {found.lower() for each in assigning for found in _GUID.findall(each.condition)}
+    without = [each for each in resources if each.role and each.role.lower() not in known]
+    if without:
+        names = ", ".join(dict.fromkeys(f"{each.name} ({each.role})" for each in without))
+        problem = f"may assign roles only under a condition, which does not name the role of {names}."
+        fix = "Run bootstrap again, which writes the condition, or have an Owner add the roles to it."
+        yield Finding(Severity.ERROR, TOPIC, YOU, problem, fix, SOURCE)
