@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory, StandingRole
+from simulator.azure.cluster_host import NodeHost
+from simulator.azure.pool_cloud import Options, PoolCloud
 from simulator.azure.roles import guid_of
 from simulator.entra import DEPLOYER, DEPLOYERS, PRINCIPALS, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import SimulationError
@@ -28,6 +30,15 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
     Raises:
         SimulationError: the file of limits is invalid.
     """
+    return Cloud(folder / AZURE_FILE, host, **_options(folder, record=record))
+
+
+def open_pools(folder: Path, host: NodeHost) -> PoolCloud:
+    """The same Azure for a process that changes the numbers of nodes of pools only. Raises SimulationError."""
+    return PoolCloud(folder / AZURE_FILE, host, **_options(folder, record=False))
+
+
+def _options(folder: Path, *, record: bool) -> Options:
     who = Directory(
         subscription=SUBSCRIPTION_ID,
         tenant=TENANT_ID,
@@ -38,9 +49,7 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
         groups={each.object_id: each.groups for each in PRINCIPALS},
     )
     limits = _limits(folder / LIMITS_FILE)
-    return Cloud(
-        folder / AZURE_FILE,
-        host,
+    return Options(
         directory=who,
         offers=CatalogOffers(past=record),
         accepts_retired_sizes=record,

@@ -7,95 +7,38 @@ what a killed process left unfinished, as Azure does without its client. All of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from simulator.azure import autoscaling, cluster_operations, groups, ids, outputs, puts, rights, schema
 from simulator.azure import capacity as machines
-from simulator.azure.background import Background
+from simulator.azure import groups, ids, outputs, puts, rights, schema
 from simulator.azure.bodies import Json
-from simulator.azure.clock import ModelClock
 from simulator.azure.cluster_host import ClusterHost
-from simulator.azure.deleted_vaults import claim, kept, purge, remember
+from simulator.azure.cluster_operations import KINDS, ClusterOperations
+from simulator.azure.deleted_vaults import claim, purge, remember
 from simulator.azure.errors import ArmError, Refusal
 from simulator.azure.grants import Grants
-from simulator.azure.locks import PoolLocks, SharedLock
-from simulator.azure.offers import CatalogOffers, Offers
+from simulator.azure.pool_cloud import Options, PoolCloud
 from simulator.azure.registry import models
 from simulator.azure.rules import Delete, Put, refusals, upgrade_budgets
-from simulator.azure.state import FINAL, SUCCEEDED, AzureState, Directory, Resource
-from simulator.azure.store import Store
+from simulator.azure.state import FINAL, SUCCEEDED, Resource
 from simulator.wire import Refused
 
 
-class Cloud:
+class Cloud(PoolCloud):
     """The complete state of Azure, in the file at `path`. Safe to use from many threads and processes."""
 
-    def __init__(
-        self,
-        path: Path,
-        host: ClusterHost,
-        *,
-        clock: ModelClock | None = None,
-        directory: Directory | None = None,
-        quota: Mapping[str, int] | None = None,
-        capacity: Mapping[str, int] | None = None,
-        busy: Mapping[str, int] | None = None,
-        offers: Offers | None = None,
-        taken: Mapping[str, Collection[str]] | None = None,
-        accepts_retired_sizes: bool = False,
-    ) -> None:
-        """Opens the cloud whose state is in the file at `path`, or creates it.
-
-        Args:
-            quota: Limits in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for all others.
-            capacity: Total number of nodes that can exist, by VM size; other sizes are unlimited.
-            taken: Globally unique names that other customers hold, by kind of resource.
-            busy: Number of requests that Azure refuses while it works on a cluster or pool, by its name.
-            accepts_retired_sizes: True for recordings that are older than the retirement of a preview size.
-        """
+    def __init__(self, path: Path, host: ClusterHost, **options: Unpack[Options]) -> None:
+        """Opens the cloud whose state is in the file at `path`, or creates it."""
+        super().__init__(path, host, **options)
         self.host = host
-        self.clock = clock or ModelClock()
-        self.directory = directory or Directory()
-        self._quota, self._offers = dict(quota or {}), offers or CatalogOffers()
-        self._capacity, self._taken = dict(capacity or {}), dict(taken or {})
-        self._accepts_retired_sizes = accepts_retired_sizes
-        self._store = Store(path)
-        self._lock = SharedLock(path, self._store.refresh)
-        self._in_flight: dict[str, str] = {}
-        self._background = Background(self._store, busy or {})
         self._grants = Grants(self._store, self._lock, host, self.clock, self.directory)
-        self._operations = cluster_operations.ClusterOperations(
-            host, self._lock, PoolLocks(path), self._azure, self.clock.seconds_per_model_minute
-        )
+        self._operations = ClusterOperations(host, self._pools, self._lock, self._azure)
 
     # Reads
-
-    def azure(self) -> AzureState:
-        """A snapshot of Azure's state; later changes of the cloud do not change it."""
-        with self._lock:
-            now = self._azure()
-            return replace(now, resources=dict(now.resources), in_flight=dict(now.in_flight))
-
-    def _azure(self) -> AzureState:
-        return AzureState(
-            resources=self._store.resources,
-            directory=self.directory,
-            offers=self._offers,
-            quota=self._quota,
-            capacity=self._capacity,
-            now=self.clock.now(),
-            replicates_after=self.clock.role_delay_seconds,
-            in_flight=self._background.operations() | self._in_flight,
-            accepts_retired_sizes=self._accepts_retired_sizes,
-            deleted_vaults=kept(self._store.deleted_vaults, self.clock.now()),
-            taken=self._taken,
-            budgets=self.host.budgets,
-        )
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
         """The id that a resource of a type (token or last name) with these inputs has or would have: see
@@ -156,7 +99,7 @@ class Cloud:
             before = [old, *puts.inline_children(old, self._azure())] if old else []
             staged = puts.record(claim(request, self._store), self._store, self.clock)
             self._store.save()
-        if mapping.kind in cluster_operations.KINDS:
+        if mapping.kind in KINDS:
             with self._operation(staged.id, staged.state):
                 try:
                     kept = self._operations.put(staged)
@@ -194,27 +137,6 @@ class Cloud:
             purge(name, self._store, self.clock.now())
             self._store.save()
 
-    def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
-        """Sets an autoscaled pool's count as the cluster autoscaler does, within the pool's limits and Azure's
-        capacity.
-
-        `without` lists the instance numbers of nodes to remove. Returns the number of nodes afterwards; raises ArmError
-        or ValueError.
-        """
-        stage: autoscaling.Stage = lambda found, azure: autoscaling.staged(found, count, azure, without)  # noqa: E731
-        return int(self.change_pool(f"{cluster_id}/agentPools/{pool}", stage).facts["count"])
-
-    def change_pool(self, pool_id: str, stage: autoscaling.Stage) -> Resource:
-        """Changes the machines of a pool to the result of `stage`, and returns the pool.
-
-        Raises the errors of `stage`.
-        """
-        with self._lock:
-            staged = stage(self._azure().get(pool_id, "AgentPool"), self._azure())
-            self._keep(replace(staged, state="Updating"))
-        self._finish_pool(staged)
-        return staged
-
     def upgrade_node_image(self, cluster_id: str, pool: str) -> Resource:
         """Gives a pool's nodes the next node image, as a maintenance window does. Raises ArmError, LookupError.
 
@@ -232,17 +154,6 @@ class Cloud:
         ended = self.get(staged.id)
         assert ended is not None
         return ended
-
-    def finish_scaling(self, cluster_id: str, pool: str) -> None:
-        """Finishes a resize that a process began and did not finish: Azure continues without its client."""
-        with self._lock:
-            resource = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
-        if resource is not None and resource.state != "Deleting":
-            self._finish_pool(resource)
-
-    def _finish_pool(self, pool: Resource) -> None:
-        with self._operation(pool.id, "Scaling"):
-            self._finish(pool.id, self._operations.put(pool))
 
     def settle(self) -> None:
         """Finishes the operations of an earlier process, and grants the roles that have taken effect.
@@ -269,40 +180,6 @@ class Cloud:
             if first.rule == "aks-busy":
                 self._background.refused(resource_id)
             raise ArmError(first)
-
-    @contextmanager
-    def _operation(self, resource_id: str, name: str) -> Generator[None]:
-        key = ids.key(resource_id)
-        with self._lock:
-            self._in_flight[key] = name
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._in_flight.pop(key, None)
-
-    def _keep(self, resource: Resource) -> None:
-        self._store.put(resource)
-        self._store.save()
-
-    def _finish(self, resource_id: str, kept: Mapping[str, str]) -> None:
-        """Ends an operation on a resource and on the pools that a cluster's PUT creates.
-
-        `kept`: reason by id for each pool that was not drained.
-        """
-        with self._lock:
-            azure = self._azure()
-            resource = azure.get(resource_id)
-            if resource is None or resource.state == "Deleting":
-                return  # another operation on the resource has started
-            for each in (*(r for r in puts.inline_children(resource, azure) if r.kind == "AgentPool"), resource):
-                self._store.put(puts.upgraded(each, kept.get(each.id, "")))
-            azure = self._azure()
-            for each in (*(r for r in puts.inline_children(resource, azure) if r.kind == "AgentPool"), resource):
-                now = azure.get(each.id) or each
-                ended = replace(now, state=machines.outcome(now, azure))
-                self._store.put(replace(ended, outputs=outputs.compute(ended, azure)))
-            self._store.save()
 
     def _roll_back(self, staged: Resource, before: list[Resource]) -> None:
         """Restores the resources that were there before a failed operation, so that the next run can try again."""

@@ -6,7 +6,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 
-class ClusterHost(Protocol):
+class NodeHost(Protocol):
+    """Interface to the nodes of clusters, as far as a change of a node pool needs it.
+
+    Every call is idempotent and thread-safe.
+    """
+
+    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+        """Makes the pool's nodes equal to these Node objects: creates, changes and deletes.
+
+        The pool's nodes are those with the label `kubernetes.azure.com/agentpool=<pool>`.
+        """
+        ...
+
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        """The cluster's PodDisruptionBudgets, in all namespaces."""
+        ...
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        """Waits until no PodDisruptionBudget protects a Pod on the pool's nodes, at most `seconds`; returns AKS's
+        message about the first that still does, or an empty text.
+        """
+        ...
+
+
+class ClusterHost(NodeHost, Protocol):
     """Interface to the Kubernetes control planes, one for each managed cluster.
 
     Every call is idempotent and thread-safe.
@@ -33,23 +57,6 @@ class ClusterHost(Protocol):
     def user_kubeconfig(self, cluster_id: str) -> str:
         """The kubeconfig that AKS gives to a user of an Entra cluster: with an exec section for kubelogin, without a
         credential.
-        """
-        ...
-
-    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Makes the pool's nodes equal to these Node objects: creates, changes and deletes.
-
-        The pool's nodes are those with the label `kubernetes.azure.com/agentpool=<pool>`.
-        """
-        ...
-
-    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
-        """The cluster's PodDisruptionBudgets, in all namespaces."""
-        ...
-
-    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
-        """Waits until no PodDisruptionBudget protects a Pod on the pool's nodes, at most `seconds`; returns AKS's
-        message about the first that still does, or an empty text.
         """
         ...
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator import pool_nodes
-from simulator.azure import Cloud
+from simulator import node_drain, pool_nodes
 from simulator.azure.autoscaling import ScaledPool, allocation_failure, profile, scaled_pools
+from simulator.azure.pool_cloud import PoolCloud
 from simulator.cluster.objects import Json
 from simulator.errors import SimulationError
 from simulator.kubernetes.client import Client
-from simulator.subscription import AZURE_FILE, LIMITS_FILE, open_cloud
+from simulator.subscription import AZURE_FILE, LIMITS_FILE, open_pools
 from simulator.wire import Refused
 
 
-class NodesOnly:
-    """A `simulator.azure.cluster_host.ClusterHost` for a client that only resizes pools."""
+class OneCluster:
+    """A `simulator.azure.cluster_host.NodeHost` for the cluster of a client."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -27,37 +27,11 @@ class NodesOnly:
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
         pool_nodes.apply(self._client, pool, nodes)
 
-    def create(self, cluster_id: str, kubernetes_version: str) -> None:
-        raise NotImplementedError
-
-    def enable_metrics(self, cluster_id: str) -> None:
-        raise NotImplementedError
-
-    def enable_vault_secrets(self, cluster_id: str) -> None:
-        raise NotImplementedError
-
-    def delete(self, cluster_id: str) -> None:
-        raise NotImplementedError
-
-    def user_kubeconfig(self, cluster_id: str) -> str:
-        raise NotImplementedError
-
     def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
-        raise NotImplementedError
+        return node_drain.budgets(self._client)
 
     def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
-        raise NotImplementedError
-
-    def restart_node(self, cluster_id: str, node: str) -> None:
-        raise NotImplementedError
-
-    def grant(
-        self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
-    ) -> None:
-        raise NotImplementedError
-
-    def revoke(self, cluster_id: str, assignment_id: str) -> None:
-        raise NotImplementedError
+        return node_drain.wait(self._client, pool, seconds)
 
 
 @dataclass(frozen=True)
@@ -74,7 +48,7 @@ class Pools:
 
     def __init__(self, client: Client, slot: Path, slots_file: Path, simulation: Path) -> None:
         self._client, self._slot, self._slots, self._folder = client, slot, slots_file, simulation
-        self._cloud: Cloud | None = None
+        self._cloud: PoolCloud | None = None
         self._stamp: object = None
         self._limits: object = None
         self._scaled = Scaled()
@@ -96,7 +70,7 @@ class Pools:
         if not cluster_id:
             return Scaled()
         if self._cloud is None:
-            self._cloud = open_cloud(self._folder, NodesOnly(self._client))
+            self._cloud = open_pools(self._folder, OneCluster(self._client))
         azure = self._cloud.azure()
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
