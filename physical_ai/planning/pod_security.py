@@ -8,7 +8,7 @@ import copy
 import json
 from typing import Any
 
-from parts.amd import names as amd
+from parts.registry import PARTS
 from physical_ai.planning import manifests
 from physical_ai.planning.gpu_admission import bindings
 from physical_ai.settings.models.tree import Settings
@@ -76,10 +76,10 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 def exempt(settings: Settings) -> tuple[str, ...]:
     """Namespaces that the policy exempts.
 
-    Those of the platform have a Pod Security level of their own, set by a label.
+    Those of the platform have a Pod Security level of their own, set by a label. Of the parts only those count that the
+    stack installs: a namespace of the same name in another stack is somebody else's.
     """
+    absent = {name for part in PARTS if not part.wanted(settings) for name in part.namespaces}
     declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
-    own = (name for name in (*LISTED, *declared) if name in declared)
-    if settings.amd_gpu_operator is None:
-        own = (name for name in own if name != amd.NAMESPACE)
-    return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))
+    installed = (name for name in (*LISTED, *declared) if name in declared and name not in absent)
+    return tuple(dict.fromkeys([*OF_AKS, *installed, *settings.admission.pod_security_exempt]))

@@ -150,7 +150,7 @@ def test_gpu_nodes_are_for_work_with_gpus_and_no_work_has_the_clusters_priority(
 def test_agents_of_nodes_and_mirrors_of_a_kubelet_are_left_alone() -> None:
     spec = policy("gpu-nodes", "admission.podSecurityExempt=[datadog]")
     (selector,) = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
-    left = {"kube-system", "gpu-operator", "osmo-workflows", "kai-resource-reservation", "monitoring", "datadog"}
+    left = {"kube-system", "gpu-operator", "osmo-workflows", "kai-resource-reservation", "datadog"}
     assert left <= set(selector["values"])
     (condition,) = spec["matchConditions"]
     for groups, concerned in ((["system:nodes"], False), (["system:authenticated"], True), ([], True)):
@@ -178,6 +178,8 @@ def test_namespaces_with_a_level_of_their_own_and_those_of_aks_are_exempt() -> N
     assert selector["values"] == list(exempt(stack))
     assert {"kube-system", "gatekeeper-system", "gpu-operator", "storage"} <= set(selector["values"])
     assert "team-vision" not in selector["values"]
+    assert not {"telemetry", "monitoring"} & set(selector["values"])
+    assert "telemetry" in exempt(settings("monitoring.traces.endpoint=https://traces.example.com"))
     for each in manifests.namespaces():
         assert "pod-security.kubernetes.io/enforce" in each["metadata"]["labels"]
     path = "admission.podSecurityExempt[0]"
