@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from parts.network_operator.names import CHART_VERSION
+from parts.network_operator.names import CHART
 from parts.network_operator.network_model import NetworkName, PodNetwork
 from physical_ai.settings.models.base import Model
+from physical_ai.settings.models.pinned import PinnedVersion
 
-NetworkOperatorVersion = Literal["v25.7.0", "v26.7.0"]
-"""Pinned releases of the operator. `OFED_DRIVERS` has the OFED driver that each was tested with."""
+RELEASES = PinnedVersion(CHART)
+"""Pinned releases of the operator. `ofed_drivers.yaml` has the OFED driver that each was tested with."""
 
 
 class NetworkOperator(Model):
     """NVIDIA Network Operator: the driver and the resources of network cards for RDMA."""
 
-    version: NetworkOperatorVersion = Field(default=CHART_VERSION, description="Release.")
+    version: Annotated[str, RELEASES] = Field(default_factory=RELEASES.newest, description="Release.")
     ofed_driver: Literal["container", "host"] = Field(
         default="container",
         description="container: the operator builds DOCA-OFED on the nodes of pools with a fabric. host: it uses the"

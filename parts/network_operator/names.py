@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
+import datetime
+from functools import cache
 from typing import Literal
 
+from physical_ai.catalog.reading import CatalogError, file_label, read_rows, row
+from physical_ai.catalog.row import Row, Text
+from physical_ai.repository import PARTS
+
 CHART = "network-operator"
-CHART_VERSION = "v26.7.0"
 RELEASE = "network-operator"
 NAMESPACE = "network-operator"
 
@@ -20,12 +25,8 @@ POLICY = "nic-cluster-policy"
 controllers/nicclusterpolicy_controller.go).
 """
 
-OFED_DRIVERS: dict[str, str] = {
-    "v25.7.0": "doca3.1.0-25.07-0.9.7.0-0",
-    "v26.7.0": "doca3.5.0-26.07-0.7.7.0-0",
-}
-"""The DOCA-OFED driver that each pinned release was tested with (NVIDIA Network Operator docs, example of a
-NicClusterPolicy in 25.7.0, container images of 26.7.0)."""
+OFED_DRIVERS = PARTS / "network_operator" / "ofed_drivers.yaml"
+"""File with the DOCA-OFED driver of each pinned release."""
 OFED_BLACKLIST = {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf"}
 """Environment variable of the driver container that keeps the node's own modules from being loaded before the
 container's (Azure/aks-rdma-infiniband configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52).
@@ -84,4 +85,26 @@ def ofed_image(release: str) -> dict[str, str]:
     """Repository, image and version of the OFED driver. The operator appends the node's operating system to the
     tag.
     """
-    return {"repository": _REGISTRY, "image": "doca-driver", "version": OFED_DRIVERS[release]}
+    return {"repository": _REGISTRY, "image": "doca-driver", "version": ofed_driver(release)}
+
+
+class OfedDriver(Row):
+    """The DOCA-OFED driver that a release of the operator was tested with."""
+
+    release: Text
+    version: Text
+    source: Text
+    date: datetime.date
+
+
+@cache
+def ofed_driver(release: str) -> str:
+    """Version of the driver for a pinned release. Raises CatalogError where its row is missing."""
+    label = file_label(OFED_DRIVERS)
+    rows = (row(OfedDriver, each, f"{label}: {each.get('release')}") for each in read_rows(OFED_DRIVERS))
+    found = next((each.version for each in rows if each.release == release), None)
+    if found is None:
+        raise CatalogError(
+            f"{label}: {release}\n  The release has no driver.\n  Write a row with its release and version."
+        )
+    return found

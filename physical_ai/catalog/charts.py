@@ -228,17 +228,22 @@ def chart(name: str, version: str) -> Chart:
     if found is not None:
         return found
     if item := retracted_charts().get((name, version)) or retracted_charts().get((name, f"v{version}")):
-        raise RetractedVersion(name, item, [own for other, own in pinned_charts() if other == name][-1])
-    versions = [own for other, own in pinned_charts() if other == name]
+        raise RetractedVersion(name, item, pinned_versions(name)[-1])
+    versions = pinned_versions(name)
     if not versions:
         raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))
     near = f"v{version}" if f"v{version}" in versions else nearest(version, reversed(versions))
     raise UnknownName(f"version of the {name} chart", version, near)
 
 
+def pinned_versions(name: str) -> tuple[str, ...]:
+    """Pinned versions of a chart, oldest first; empty for an unknown chart."""
+    return tuple(version for other, version in pinned_charts() if other == name)
+
+
 def newest_chart(name: str) -> Chart:
     """The newest pinned version of a chart. Raises `UnknownName` where there is none."""
-    versions = [version for other, version in pinned_charts() if other == name]
+    versions = pinned_versions(name)
     return chart(name, versions[-1] if versions else "")
 
 

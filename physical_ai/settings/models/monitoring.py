@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from parts.traces.model import Traces
 from physical_ai.settings.models.base import EntraId, Model, SecretName, written
 from physical_ai.settings.models.container_logs import ContainerLogs
+from physical_ai.settings.models.pinned import PinnedVersion
 
 ReceiverName = Annotated[
     str, written(r"^[a-z][a-z0-9-]{0,29}$", "a receiver's name: lowercase letters, digits and hyphens")
@@ -99,6 +100,9 @@ class RuleOverride(Model):
     enabled: bool = Field(default=True, description="false omits the alert.")
 
 
+KUBE_PROMETHEUS = PinnedVersion("kube-prometheus-stack")
+
+
 class Monitoring(Model):
     retention_days: Annotated[int, Field(ge=30, le=730)] = Field(
         default=30, description="Days Log Analytics keeps logs."
@@ -109,8 +113,9 @@ class Monitoring(Model):
         description="Collector of metrics of GPUs, which evaluates the alerts. azure: Azure Monitor's managed"
         " Prometheus. kube-prometheus: Prometheus and Alertmanager in the cluster. none: nothing does.",
     )
-    kube_prometheus_version: Literal["82.4.3", "88.5.3"] = Field(
-        default="88.5.3", description="Version of the chart kube-prometheus-stack; only with kube-prometheus."
+    kube_prometheus_version: Annotated[str, KUBE_PROMETHEUS] = Field(
+        default_factory=KUBE_PROMETHEUS.newest,
+        description="Version of the chart kube-prometheus-stack; only with kube-prometheus.",
     )
     metrics_retention_days: Annotated[int, Field(ge=1, le=365)] | None = Field(
         default=None,

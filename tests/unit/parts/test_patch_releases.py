@@ -14,9 +14,10 @@ from physical_ai.planning.plan import make_plan
 from physical_ai.settings.facts.pinned_images import pinned_images
 from tests.support.covering_stacks import covering
 
-CHOSEN = {"kube-prometheus-stack": "monitoring.kubePrometheusVersion", "network-operator": "networkOperator.version"}
-"""Charts whose version is a setting."""
-FOLLOWING = sorted({chart for part in PARTS for chart in part.charts} - CHOSEN.keys())
+FOLLOWING = sorted({chart for part in PARTS for chart in part.charts} - {"network-operator"})
+"""Charts for which a row of the pin is all: a release of the network operator also needs the driver that it was tested
+with.
+"""
 
 
 def patched(pin: Chart) -> Chart:

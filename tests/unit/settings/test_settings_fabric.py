@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from parts.network_operator import names as catalog
-from parts.network_operator.model import NetworkOperatorVersion
 from parts.network_operator.plan import FILE, RELEASE, network_operator_plan
+from physical_ai.catalog.charts import pinned_versions
 from physical_ai.repository import PARTS
 from physical_ai.settings import Loaded, Overlay, load
 from physical_ai.settings.facts.fabric import adapters, rdma_request, rdma_resources
@@ -110,10 +110,10 @@ def test_without_a_fabric_the_operator_brings_networks_only() -> None:
     assert set(policy_of(loaded)) == {"nodeAffinity", "tolerations", "secondaryNetwork", "nvIpam"}
 
 
-@pytest.mark.parametrize("release", get_args(NetworkOperatorVersion))
+@pytest.mark.parametrize("release", pinned_versions("network-operator"))
 def test_every_release_has_its_driver_and_its_images(release: str) -> None:
     spec = policy(f"networkOperator.version={release}")
-    assert spec["ofedDriver"]["version"] == catalog.OFED_DRIVERS[release]
+    assert spec["ofedDriver"]["version"] == catalog.ofed_driver(release)
     assert spec["rdmaSharedDevicePlugin"]["version"] == f"network-operator-{release}"
 
 
