@@ -20,6 +20,8 @@ def _complete_stack(incomplete: str) -> list[str]:
     return [name for name in existing() if name.startswith(incomplete)]
 
 
+USUAL_WORK_VARIABLE = "PHYSAI_USUAL_WORK"
+"""Environment variable with which `physai preview` judges a change by the pools' usual load."""
 Stack = Annotated[str, typer.Argument(help="The stack, <env>-<region>.", autocompletion=_complete_stack)]
 Files = Annotated[
     list[Path] | None,

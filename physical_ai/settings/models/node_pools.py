@@ -12,6 +12,7 @@ from physical_ai.settings.models.base import Cidr, Model, of_azure, written
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
 from physical_ai.settings.models.kubelet import Kubelet
+from physical_ai.settings.models.usual_load import UsualLoad
 
 PoolName = Annotated[
     str,
@@ -261,6 +262,11 @@ class Pool(NodePool):
     labels: dict[str, str] = Field(default_factory=dict, description="Node labels beside those the driver source sets.")
     fallbacks: tuple[Fallback, ...] = Field(
         default=(), description="Alternatives if the pool is not available, best first; only `physai obtain` reads it."
+    )
+    usual_load: UsualLoad | None = Field(
+        default=None,
+        description="What runs on an ordinary day, by which a pull request says whose work a change ends; nothing is"
+        " deployed from it.",
     )
     taints: tuple[str, ...] = Field(default=(), description="Taints beside the GPU taint, as key=value:Effect.")
 

@@ -34,6 +34,15 @@ def test_the_first_line_is_the_marker_by_which_it_is_found_again() -> None:
     assert comment([report(document=document())], FILES).startswith(f"{MARKER}\n")
 
 
+def test_it_begins_with_whose_work_each_stack_ends() -> None:
+    work = {"headline": "Ends 1 Job (3 GPU-hours since the last checkpoint or start).", "lines": []}
+    changed = report(document={**document(), "impact": work})
+    unchanged = report("prod-westus2", document={**document(stack="prod-westus2"), "impact": None})
+    lines = comment([changed, unchanged], FILES).splitlines()
+    assert lines[4] == "- `dev-westus2`: Ends 1 Job (3 GPU-hours since the last checkpoint or start)."
+    assert sum(line.startswith("- `") for line in lines) == 1
+
+
 def test_a_change_of_documents_affects_no_stack() -> None:
     assert "no stack is affected" in comment([], ["README.md"])
 

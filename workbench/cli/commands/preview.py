@@ -13,6 +13,7 @@ from workbench.cli.exit_codes import FINDINGS
 from workbench.cli.options import (
     DEFAULT_STACK,
     DEPLOYER_NAME,
+    USUAL_WORK_VARIABLE,
     As,
     Assignments,
     Context,
@@ -40,6 +41,14 @@ class Format(StrEnum):
 
 FormatOption = Annotated[
     Format, typer.Option("--format", help="text: the changes. markdown, json: also policies, versions and cost.")
+]
+UsualWork = Annotated[
+    bool,
+    typer.Option(
+        "--usual-work",
+        envvar=USUAL_WORK_VARIABLE,
+        help="Judge the change by pools.<pool>.usualLoad instead of a cluster, as in a pull request.",
+    ),
 ]
 FromOption = Annotated[
     Path | None,
@@ -75,6 +84,7 @@ def preview(  # noqa: PLR0917 - each is an option
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     recording: RecordingOption = None,
+    usual_work: UsualWork = False,
     json: Json = False,
 ) -> None:
     """Show what `up` would change in the simulated stack, and change nothing.
@@ -107,7 +117,13 @@ def preview(  # noqa: PLR0917 - each is an option
         found = pulumi_preview(from_, expect_no_changes=expect_no_changes)
     judged = (
         work.judged(
-            requested, found, kubeconfig=kubeconfig, context=context, recording=recording, simulated=from_ is None
+            requested,
+            found,
+            kubeconfig=kubeconfig,
+            context=context,
+            recording=recording,
+            simulated=from_ is None,
+            usual=usual_work,
         )
         if work.is_judged(found)
         else None

@@ -18,6 +18,7 @@ from workbench.cli.preview.model import Preview
 from workbench.impact import Impact, Work, judge, read_work
 from workbench.impact.pools import PoolFacts
 from workbench.impact.telling import Seen
+from workbench.impact.usual import usual_nodes, usual_work
 
 if TYPE_CHECKING:
     from physical_ai.readiness.reader import Get
@@ -35,15 +36,28 @@ def judged(
     context: str | None = None,
     recording: Path | None = None,
     simulated: bool = False,
+    usual: bool = False,
 ) -> tuple[Impact, Seen]:
-    """Impact of a preview on the work of a kubeconfig's cluster, of a recording, or of the stack's simulation.
+    """Impact of a preview on the work of a kubeconfig's cluster, of a recording, or of the stack's simulation; with
+    `usual` on the usual load that the pools' settings describe.
 
     A cluster that cannot be read is no failure: the impact then says that what runs is not known.
     """
+    pools = pool_facts(preview.deployed.pools, preview.nodes)
+    if usual:
+        return _usual(requested, preview, pools)
     work, seen = _work(requested, kubeconfig, context, recording, simulated=simulated and preview.deployed.exists)
     now = seen.at or datetime.datetime.now(datetime.UTC)
-    pools = pool_facts(preview.deployed.pools, preview.nodes)
     return judge(planned(preview.run), work, pools, now), seen
+
+
+def _usual(requested: RequestedStack, preview: Preview, facts: Mapping[str, PoolFacts]) -> tuple[Impact, Seen]:
+    pools, now = requested.loaded.settings.pools, datetime.datetime.now(datetime.UTC)
+    if all(pool.usual_load is None for pool in pools.values()):
+        return judge(planned(preview.run), [], facts, now), Seen(known=False)
+    work = usual_work(pools, facts, now)
+    seen = Seen(known=True, source="the usual load of pools (pools.<pool>.usualLoad)")
+    return judge(planned(preview.run), work, usual_nodes(pools, facts), now), seen
 
 
 def is_judged(preview: Preview) -> bool:

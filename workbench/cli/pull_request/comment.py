@@ -9,7 +9,7 @@ from typing import Any
 
 from physical_ai.untrusted.text import printable
 from workbench.cli.preview import markdown
-from workbench.cli.preview.markdown import Detail, code
+from workbench.cli.preview.markdown import Detail, code, text
 from workbench.cli.pull_request.affected import Affected, Kind
 
 MARKER = "<!-- physai pr-preview -->"
@@ -82,7 +82,13 @@ def _head(reports: Sequence[Report], files: Sequence[str]) -> str:
         "The base of each stack was deployed to the simulator, and the Pulumi engine previewed the head against it."
         " Azure and credentials were not used."
     )
-    return f"## Preview: {stacks} affected\n\n{count}. {how}"
+    return "\n\n".join(part for part in (f"## Preview: {stacks} affected", _work(reports), f"{count}. {how}") if part)
+
+
+def _work(reports: Sequence[Report]) -> str:
+    """Impact on running work, a line for each stack; empty if no stack that exists is changed."""
+    found = {each.affected.stack: (each.document or {}).get("impact") for each in reports}
+    return "\n".join(f"- {code(stack)}: {text(impact['headline'])}" for stack, impact in found.items() if impact)
 
 
 def _summary(reports: Sequence[Report]) -> str:

@@ -26,6 +26,7 @@ from simulator.errors import SimulationError
 from simulator.home import HOME_VARIABLE, Home
 from simulator.tools import LINTERS, TELEMETRY
 from simulator.tools.install import VARIABLE as TOOLS_FROM
+from workbench.cli.options import USUAL_WORK_VARIABLE
 from workbench.cli.pull_request.bytecode import take_bytecode
 
 SHARED = ("tools", "charts")
@@ -178,6 +179,7 @@ class Side:
             # Go and other programs keep caches there.
             "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
+            USUAL_WORK_VARIABLE: "1",  # nothing runs in the simulation of a base
             **STATE_AT_THE_END,  # a simulation of a side is removed in any case
             resident.VARIABLE: "off",  # each stack needs only one command, so a resident process would not pay off
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
