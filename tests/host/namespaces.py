@@ -83,6 +83,15 @@ class Network:
             flags = struct.unpack("16sh", fcntl.ioctl(control, SIOCGIFFLAGS, request))[1]
             fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | IFF_UP))
 
+    def inside(self, act: Callable[[], T]) -> T:
+        """The result of a function that runs inside the namespace."""
+
+        def enter() -> T:
+            _libc("setns", self.handle, CLONE_NEWNET)
+            return act()
+
+        return self._in_thread(enter)
+
     def listen(self, port: int) -> socket.socket:
         """A listening socket on loopback inside the namespace."""
 

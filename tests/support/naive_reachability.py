@@ -32,7 +32,7 @@ class End:
     ports: tuple[tuple[str, int], ...] = ()
 
 
-def _selected(selector: Json, labels: Mapping[str, str]) -> bool:
+def selected(selector: Json, labels: Mapping[str, str]) -> bool:
     for key, value in (selector.get("matchLabels") or {}).items():
         if labels.get(key, object()) != value:
             return False
@@ -64,8 +64,8 @@ def _peers(entries: Sequence[Json] | None, ends: Sequence[End], home: str, *, bl
                     found.add(end.name)
             elif end.namespace:
                 spaces = entry.get("namespaceSelector")
-                there = end.namespace == home if spaces is None else _selected(spaces, dict(end.space))
-                if there and _selected(entry.get("podSelector") or {}, dict(end.labels)):
+                there = end.namespace == home if spaces is None else selected(spaces, dict(end.space))
+                if there and selected(entry.get("podSelector") or {}, dict(end.labels)):
                     found.add(end.name)
     return found
 
@@ -101,8 +101,8 @@ def allowed(
                 each["spec"]
                 for each in policies
                 if each["metadata"]["namespace"] == pod.namespace
-                and _selected(each["spec"].get("podSelector") or {}, dict(pod.labels))
-                and direction in _types(each["spec"])
+                and selected(each["spec"].get("podSelector") or {}, dict(pod.labels))
+                and direction in types_of(each["spec"])
             ]
             if not own:
                 continue
@@ -118,7 +118,7 @@ def allowed(
     return everything
 
 
-def _types(spec: Json) -> Sequence[str]:
+def types_of(spec: Json) -> Sequence[str]:
     if spec.get("policyTypes"):
         return spec["policyTypes"]
     return ["Ingress", "Egress"] if "egress" in spec else ["Ingress"]
