@@ -128,14 +128,14 @@ def run(words: Sequence[str], file: Path) -> Answer:
     from workbench.cli.console import print_text
     from workbench.first_contact.judging import Answer
 
-    own = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
+    program = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
     output: list[str] = []
     _make_private(file)
     with file.open("w", encoding="utf-8") as kept:
         kept.write(f"$ {' '.join(words)}\n")
         try:
             process = subprocess.Popen(
-                [*own, *words[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True, errors="replace", env=os.environ
+                [*program, *words[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True, errors="replace", env=os.environ
             )
         except OSError as problem:
             kept.write(f"{words[0]} cannot be run: {problem.strerror}\n")
@@ -191,12 +191,12 @@ def figures(requested: RequestedStack) -> Figures:
     fast, slow = document(deployment_time(settings.stack, declared_or_exit(requested, preview=False)))["minutes"]
     node = timing("azure-native:containerservice:AgentPool").minutes, timing(GATE_TYPE).minutes
     priced = {each.name: each for each in estimate(settings).pools}
-    own = {name: each.price.usd_per_hour if each.price else 0.0 for name, each in priced.items()}
-    standing = sum(own[name] * each.nodes.initial for name, each in priced.items() if name not in settings.pools)
+    prices = {name: each.price.usd_per_hour if each.price else 0.0 for name, each in priced.items()}
+    standing = sum(prices[name] * each.nodes.initial for name, each in priced.items() if name not in settings.pools)
     return Figures(
         (fast, slow),
         (node[0][0] + node[1][0], node[0][1] + node[1][1]),
         standing,
-        standing + sum(own[name] for name in settings.pools),
+        standing + sum(prices[name] for name in settings.pools),
         all(each.price for each in priced.values()),
     )

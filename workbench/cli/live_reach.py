@@ -51,14 +51,14 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
     if pods is None and not any(each is not None for each in found.values()):
         raise Unreachable("the login may read neither Pods nor Namespaces, Services or NetworkPolicies", 403)
     replaced = {kind for kind, items in found.items() if items is not None}
-    own = {_of(each) for each in declared.resources if each.type == NETWORK_POLICY}
+    declared_policies = {_of(each) for each in declared.resources if each.type == NETWORK_POLICY}
     live = [_resource(kind, each) for kind, items in found.items() for each in items or ()]
     resources = (*(each for each in declared.resources if each.type not in replaced), *live)
     world = read(resources)
     if SERVICE in replaced:  # the release's gateway is one of the live Services
         world = replace(world, balancers=tuple(each for each in world.balancers if each.resource.type == SERVICE))
     if NETWORK_POLICY in replaced:
-        notes += _foreign([each for each in live if each.type == NETWORK_POLICY], own)
+        notes += _foreign([each for each in live if each.type == NETWORK_POLICY], declared_policies)
     others = list(_other_kinds(get))
     notes += others
     running = None if pods is None else tuple(_pods(pods, found[NAMESPACE] or ()))

@@ -145,8 +145,8 @@ def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> 
 
 def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Name and labels of an alert, without the labels that only its time series has."""
-    own = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
-    return given.get("alertname", ""), own
+    labels = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
+    return given.get("alertname", ""), labels
 
 
 def _xids(window: str) -> str:

@@ -97,8 +97,8 @@ def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
     for each in found:
         outputs = {name: value for name, value in outputs_of_get(each).items() if name not in ("type", "name")}
         body = {**to_body(each.mapping, outputs), "id": each.id, "name": each.id.rpartition("/")[2]}
-        own = {"type": each.mapping.arm_type, "apiVersion": each.mapping.api_version}
-        yield {"kind": "azure", "id": each.id, **own, "body": {**body, "type": own["type"]}}
+        fields = {"type": each.mapping.arm_type, "apiVersion": each.mapping.api_version}
+        yield {"kind": "azure", "id": each.id, **fields, "body": {**body, "type": fields["type"]}}
 
 
 def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:

@@ -73,8 +73,8 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
-    own = [{"principalId": each.object_id, "principalType": each.kind} for each in (DEPLOYER, SECOND_DEPLOYER)]
-    return [*named, *(each for each in own if each not in named)]
+    deployers = [{"principalId": each.object_id, "principalType": each.kind} for each in (DEPLOYER, SECOND_DEPLOYER)]
+    return [*named, *(each for each in deployers if each not in named)]
 
 
 def simulated_users(settings: Settings) -> list[str]:

@@ -48,8 +48,8 @@ def run(arguments: Sequence[str]) -> int | None:
 def _request(arguments: Sequence[str]) -> dict[str, Any]:
     """The request to the resident process: the arguments, and the state of this process that the copy takes over."""
     streams = [(stream.encoding, stream.errors) for stream in (sys.stdin, sys.stdout, sys.stderr)]
-    own = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
-    return {"arguments": [*arguments], **own}
+    state = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
+    return {"arguments": [*arguments], **state}
 
 
 def _answer(control: socket.socket, request: dict[str, Any]) -> int | None:
@@ -76,8 +76,8 @@ def _passing_signals(control: socket.socket) -> Generator[None]:
     def passed(number: int, _: FrameType | None) -> None:
         control.sendall(bytes([number]))
 
-    wanted = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, passed) for number in wanted}
+    signals = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, passed) for number in signals}
     try:
         yield
     finally:

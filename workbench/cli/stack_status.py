@@ -154,8 +154,8 @@ def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> li
     """
     inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
     prefix = f"{cluster}/agentPools/".lower()
-    own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
-    return [*inline, *({**own[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(own))]
+    inputs = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
+    return [*inline, *({**inputs[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(inputs))]
 
 
 def _classes(summaries: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -56,11 +56,11 @@ def _findings(stage: Stage, subject: Subject, answer: Answer) -> Result:
     if document.get("azureAsked") is not True:
         return Result("failed", (f"Azure was not asked: {document.get('whyNot') or 'no reason given'}",))
     rows = [each for each in document.get("findings", []) if is_mapping(each)]
-    own = [each for each in rows if not stage.topics or each.get("topic") in stage.topics]
-    if not own:
+    matching = [each for each in rows if not stage.topics or each.get("topic") in stage.topics]
+    if not matching:
         return Result("failed", ("the answer has no finding about it",))
-    unknown = [f"not known: {each.get('subject')}: {each.get('message')}" for each in own if _is(each, "unknown")]
-    errors = list(_errors(own))
+    unknown = [f"not known: {each.get('subject')}: {each.get('message')}" for each in matching if _is(each, "unknown")]
+    errors = list(_errors(matching))
     if not errors and stage.demands and stage.demands not in {each.get("topic") for each in rows}:
         return Result("left-out", (f"this physai check has no findings about the topic {stage.demands}", *unknown))
     return Result("failed" if errors else "passed", (*errors, *unknown))

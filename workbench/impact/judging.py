@@ -125,11 +125,11 @@ def _is_note(way: Way) -> bool:
 
 def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], now: datetime.datetime) -> Effect:
     """The worst effect of the changes on one Pod, with every change that causes it."""
-    own = [(each, found) for each in hits if (found := _fate(work, each, pools)) is not None]
-    if not own:
+    concerning = [(each, found) for each in hits if (found := _fate(work, each, pools)) is not None]
+    if not concerning:
         return Effect(work, Fate.UNTOUCHED)
-    worst, sure = max((found for _, found in own), key=lambda found: (found[0], found[1]))
-    causes = [each for each, found in own if found == (worst, sure)]
+    worst, sure = max((found for _, found in concerning), key=lambda found: (found[0], found[1]))
+    causes = [each for each, found in concerning if found == (worst, sure)]
     minutes = max((each.way.minutes for each in causes), key=lambda pair: pair[1])
     lost = work.lost_hours(now) if worst in (Fate.RESTARTED, Fate.ENDED) else (0.0, 0.0)
     return Effect(work, worst, sure, tuple(dict.fromkeys(each.reason for each in causes)), minutes, lost)

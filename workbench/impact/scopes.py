@@ -28,8 +28,8 @@ def selects(change: Change, pool: PoolFacts) -> bool:
     if pool.driver != "operator":
         return False
     selector: Mapping[str, Any] = at(change.old or change.new, "spec.nodeSelector") or {}
-    own = {"agentpool": pool.name, "kubernetes.azure.com/agentpool": pool.name, DRIVER_LABEL: pool.driver}
-    labels = {**own, **pool.labels}
+    set_by_aks = {"agentpool": pool.name, "kubernetes.azure.com/agentpool": pool.name, DRIVER_LABEL: pool.driver}
+    labels = {**set_by_aks, **pool.labels}
     return all(labels[key] == value for key, value in selector.items() if key in labels)
 
 

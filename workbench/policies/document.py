@@ -47,12 +47,12 @@ def document() -> str:
     """The Markdown of docs/reference/policies.md."""
     parts = [_HEAD]
     for topic in Topic:
-        own = [rule for rule in RULES if rule.topic is topic]
-        lines = [f"- [`{rule.id}`](#{rule.id}) ({rule.severity.value}): {rule.reason}" for rule in own]
+        rules = [rule for rule in RULES if rule.topic is topic]
+        lines = [f"- [`{rule.id}`](#{rule.id}) ({rule.severity.value}): {rule.reason}" for rule in rules]
         parts.append(
             f"## {topic.value.capitalize() if topic is not Topic.GPU else topic.value}\n\n" + "\n".join(lines) + "\n"
         )
-        parts += [_section(rule) for rule in own]
+        parts += [_section(rule) for rule in rules]
     return "\n".join(parts)
 
 

@@ -51,8 +51,8 @@ def _role_of(binding: Resource, stack: Stack) -> Resource | None:
 
 def _on_secrets(rule: Mapping[str, Any]) -> bool:
     """True if a rule of a Kubernetes role allows reading Secrets."""
-    wanted = (("apiGroups", {"", "*"}), ("resources", {"secrets", "*"}), ("verbs", READ_VERBS))
-    return all(values & set(known_list(rule.get(key))) for key, values in wanted)
+    conditions = (("apiGroups", {"", "*"}), ("resources", {"secrets", "*"}), ("verbs", READ_VERBS))
+    return all(values & set(known_list(rule.get(key))) for key, values in conditions)
 
 
 def _reads_secrets(role: Resource) -> bool:

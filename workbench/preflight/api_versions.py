@@ -22,8 +22,8 @@ def version_findings(azure: Azure, namespaces: Collection[str]) -> Iterator[Find
         namespaces: The resource providers that the stack uses.
     """
     served = {name.lower(): versions for name, versions in azure.api_versions().items()}
-    wanted = {namespace.lower() for namespace in namespaces}
-    types = {name: own for name, own in api_versions().types.items() if name.partition("/")[0].lower() in wanted}
+    lower_case = {namespace.lower() for namespace in namespaces}
+    types = {name: own for name, own in api_versions().types.items() if name.partition("/")[0].lower() in lower_case}
     for name, own in types.items():
         offered = served.get(name.lower())
         if offered is not None and own.sent not in offered:

@@ -49,15 +49,15 @@ def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) 
         near = [each for each in offer.sizes if each.partition("_v")[0] == plan.postgres_size.partition("_v")[0]]
         yield _error(problem, f"dataServices.postgres.size: one of {', '.join(sorted(near or offer.sizes)[:6])}.")
     modes = offer.sizes.get(plan.postgres_size, ())
-    wanted = {"zoneRedundant": "ZoneRedundant", "sameZone": "SameZone"}.get(plan.high_availability)
-    here = "dataServices.postgres.highAvailability"
-    if wanted == "ZoneRedundant" and (offer.zone_redundant is False or (modes and wanted not in modes)):
-        yield _error(f"{region} makes no new servers with a standby in another zone.", f"{here}: sameZone, or none.")
-    elif wanted == "SameZone" and modes and wanted not in modes:
-        yield _error(f"{region} offers no {plan.postgres_size} with a standby in the same zone.", f"{here}: none.")
-    elif wanted == "ZoneRedundant" and plan.geo_backup and offer.zone_redundant_and_geo is False:
+    mode = {"zoneRedundant": "ZoneRedundant", "sameZone": "SameZone"}.get(plan.high_availability)
+    setting = "dataServices.postgres.highAvailability"
+    if mode == "ZoneRedundant" and (offer.zone_redundant is False or (modes and mode not in modes)):
+        yield _error(f"{region} makes no new servers with a standby in another zone.", f"{setting}: sameZone, or none.")
+    elif mode == "SameZone" and modes and mode not in modes:
+        yield _error(f"{region} offers no {plan.postgres_size} with a standby in the same zone.", f"{setting}: none.")
+    elif mode == "ZoneRedundant" and plan.geo_backup and offer.zone_redundant_and_geo is False:
         problem = f"{region} has no copy of backups in another region with a standby in another zone."
-        yield _error(problem, f"{here}: sameZone, or dataServices.postgres.geoBackup: false.")
+        yield _error(problem, f"{setting}: sameZone, or dataServices.postgres.geoBackup: false.")
     if plan.geo_backup and offer.geo_backup is False:
         yield _error(f"{region} copies no backups to another region.", "dataServices.postgres.geoBackup: false.")
     if offer.versions and version not in offer.versions:

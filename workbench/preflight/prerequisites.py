@@ -97,8 +97,8 @@ def _rights(settings: Settings, foreign: Sequence[ForeignScope]) -> Iterator[Pre
     yield Prerequisite("right", role, why, "az role assignment list --assignee ID --all")
     if not settings.access.deployers:
         what = "the object id of who deploys, in access.deployers"
-        own = "az ad signed-in-user show --query id -o tsv"
-        yield Prerequisite("right", what, "it becomes administrator of the cluster; the program stops without", own)
+        command = "az ad signed-in-user show --query id -o tsv"
+        yield Prerequisite("right", what, "it becomes administrator of the cluster; the program stops without", command)
     listed = foreign_rights(settings, OWN)
     for each in [*listed, *unlisted(listed, foreign)]:
         yield Prerequisite("right", f"{', '.join(each.actions)} on {each.scope}", f"for {each.what}", each.fix)

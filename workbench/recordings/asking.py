@@ -74,9 +74,9 @@ def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
     paths: list[str] = []
     yield from _discovered(get, paths)
     pods: Sequence[Mapping[str, Any]] = ()
-    wanted = [*paths, *(each for each in ASKED if each not in paths and _resource(each) not in LEFT_OUT)]
-    for number, path in enumerate(wanted):
-        say(f"cluster: {number + 1} of {len(wanted)} lists, {get.bytes >> 20} MiB")
+    to_read = [*paths, *(each for each in ASKED if each not in paths and _resource(each) not in LEFT_OUT)]
+    for number, path in enumerate(to_read):
+        say(f"cluster: {number + 1} of {len(to_read)} lists, {get.bytes >> 20} MiB")
         try:
             items: list[Mapping[str, Any]] = get(path, {}).get("items") or []
         except Missing:
@@ -149,17 +149,17 @@ def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator
     """Entries with the last log lines of containers that failed or are not ready. A container that waits for a restart
     has two entries: one for its previous run, and one for its last.
     """
-    wanted = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
-    if len(wanted) > MOST_LOGS:
+    containers = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
+    if len(containers) > MOST_LOGS:
         yield {
             "kind": "unread",
-            "what": f"logs of {len(wanted) - MOST_LOGS} containers",
+            "what": f"logs of {len(containers) - MOST_LOGS} containers",
             "reason": "there are too many",
         }
-    for number, (pod, container, previous) in enumerate(wanted[:MOST_LOGS]):
-        say(f"cluster: {number + 1} of {min(len(wanted), MOST_LOGS)} logs")
+    for number, (pod, container, previous) in enumerate(containers[:MOST_LOGS]):
+        say(f"cluster: {number + 1} of {min(len(containers), MOST_LOGS)} logs")
         parameters = {"container": container, "tailLines": LOG_LINES} | ({"previous": "true"} if previous else {})
-        own = {"namespace": namespace(pod), "pod": name(pod), "container": container, "previous": previous}
+        fields = {"namespace": namespace(pod), "pod": name(pod), "container": container, "previous": previous}
         try:
             text = get(f"/api/v1/namespaces/{namespace(pod)}/pods/{name(pod)}/log", parameters)
         except Missing:
@@ -167,7 +167,7 @@ def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator
         except Unreachable as problem:
             yield {"kind": "unread", "what": "further logs of containers", "reason": str(problem)}
             return
-        yield {"kind": "log", **own, "text": text if isinstance(text, str) else ""}
+        yield {"kind": "log", **fields, "text": text if isinstance(text, str) else ""}
 
 
 def _created(pod: Mapping[str, Any]) -> str:

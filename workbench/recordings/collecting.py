@@ -111,16 +111,16 @@ class Found:
                 yield first, each
 
     def _node(self, node: Mapping[str, Any]) -> None:
-        given = [
+        node_names = [
             str(at(node, "metadata.name", "")),
             str(at(node, "metadata.labels", {}).get("kubernetes.io/hostname", "")),
         ]
-        given += [
+        node_names += [
             str(each.get("address", ""))
             for each in at(node, "status.addresses", [])
             if "IP" not in str(each.get("type"))
         ]
-        for each in given:
+        for each in node_names:
             if not each or AKS_NODE.match(each):
                 continue
             self.nodes[each] = None

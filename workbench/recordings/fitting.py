@@ -26,18 +26,18 @@ def fitted(entries: Iterable[Entry]) -> list[Entry]:
     """The entries that fit. What is largest is left out first, whole lists only, and named as not read: half a list
     would look like all of it.
     """
-    given = [part for entry in entries for part in _divided(_with_names(entry))]
+    parts = [part for entry in entries for part in _divided(_with_names(entry))]
     sizes: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for entry in given:
+    for entry in parts:
         line = line_of(entry)
         values = sum(map(line.count, (b"[", b"{", b",")))
         own = sizes[_group(entry)]
         own[0], own[1], own[2] = own[0] + len(line), own[1] + values, own[2] + 1
         if len(line) > MOST_LINE * ROOM:
             own[0] = MOST_TEXT  # it can be in no file
-    gone = _too_much(sizes, {_group(each) for each in given if each["kind"] in NEEDED})
+    gone = _too_much(sizes, {_group(each) for each in parts if each["kind"] in NEEDED})
     found: list[Entry] = []
-    for entry in given:
+    for entry in parts:
         group = _group(entry)
         if group not in gone:
             found.append(entry)

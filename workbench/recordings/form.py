@@ -130,11 +130,11 @@ def _fault_of_discovery(entry: Mapping[str, Any]) -> str | None:
 
 
 def _fault_of_pools(entry: Mapping[str, Any]) -> str | None:
-    wanted = {"resources": dict, "driverSource": str, "sharing": str, "size": str, "fabric": dict, "gpusPerNode": int}
+    types = {"resources": dict, "driverSource": str, "sharing": str, "size": str, "fabric": dict, "gpusPerNode": int}
     for name, pool in entry["pools"].items():
         if not is_mapping(pool):
             return f"pools.{name[:40]}: is a {type(pool).__name__}, and has to be a dict"
-        for key, kind in wanted.items():
+        for key, kind in types.items():
             if key in pool and not isinstance(pool[key], kind):
                 return f"pools.{name[:40]}.{key}: is a {type(pool[key]).__name__}, and has to be a {kind.__name__}"
     return None

@@ -20,8 +20,8 @@ OWN = ("kind", "path", "query", "format", "version", "program", "recordedAt", "s
 
 def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
     """The first entry of a recording."""
-    given = {"stack": stack, "recordedAt": at_, "program": program, "simulated": simulated}
-    return {"kind": HEAD, "format": NAME, "version": VERSION, **given}
+    fields = {"stack": stack, "recordedAt": at_, "program": program, "simulated": simulated}
+    return {"kind": HEAD, "format": NAME, "version": VERSION, **fields}
 
 
 def made(entries: Iterable[Entry]) -> list[Entry]:

@@ -38,9 +38,9 @@ def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, R
     """Resources by their ARM id, and resources whose type the catalogue does not know, each with the reason."""
     found: dict[str, Recorded] = {}
     left_out: list[tuple[str, str]] = []
-    given = [each for each in recorded if each.type.startswith(AZURE)]
-    known = [each for each in given if each.type in by_token()]
-    for each in given:
+    azure_resources = [each for each in recorded if each.type.startswith(AZURE)]
+    known = [each for each in azure_resources if each.type in by_token()]
+    for each in azure_resources:
         if each.type not in by_token():
             reason = "azure-native's request for this type is not in physical_ai/catalog/data/azure_native.json"
             left_out.append((f"{each.type.rpartition(':')[2]} {each.name}", reason))

@@ -65,7 +65,7 @@ def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
 def _template(
     part: Sequence[Subject], every: Sequence[Subject], subscription: str, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    here = {each.resource_id for each in part}
+    ids = {each.resource_id for each in part}
     placed: dict[tuple[str, str], list[Subject]] = {}
     for each in part:
         of = bodies.subscription_of(each.resource_id) or subscription
@@ -77,7 +77,7 @@ def _template(
         each
         for each in every
         if each.arm_type == GROUP_TYPE
-        and (each.resource_id in here or bodies.group_of(each.resource_id).lower() in used)
+        and (each.resource_id in ids or bodies.group_of(each.resource_id).lower() in used)
     ]
     resources = [_resource(each, part) for each in groups]
     own_groups = {bodies.group_of(each.resource_id).lower(): each.resource_id for each in groups}
@@ -109,8 +109,8 @@ def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[s
 
 
 def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
-    wanted = {each.resource_id for each in on}
-    return any(wanted & set(each.depends_on) for each in inside)
+    ids = {each.resource_id for each in on}
+    return any(ids & set(each.depends_on) for each in inside)
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:

@@ -48,11 +48,11 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     files = repository.changed(start, tree)
     with _interrupted_by_sigterm(), sides(repository, start, tree) as (before, after):
         found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
-        wanted = [each for each in found if not stack or each.stack in stack]
-        names = ", ".join(each.stack for each in wanted) or "none"
+        chosen = [each for each in found if not stack or each.stack in stack]
+        names = ", ".join(each.stack for each in chosen) or "none"
         err.print(f"{len(files)} files differ from {base} at {start[:10]}; affected stacks: {names}", markup=False)
         pictures = output.resolve().parent if output is not None else None
-        reports = [report(each, before, after, pictures) for each in wanted]
+        reports = [report(each, before, after, pictures) for each in chosen]
     text = comment(reports, files)
     if output is not None:
         output.write_text(text)

@@ -81,8 +81,8 @@ def record(  # noqa: PLR0917 - each is an option
     written = _try(lambda: write(found, output), output)
     summary = found[1]
     if json:
-        own = {key: value for key, value in summary.items() if key != "kind"}
-        print_json({"stack": stack, "file": str(output), "bytes": written, **own})
+        figures = {key: value for key, value in summary.items() if key != "kind"}
+        print_json({"stack": stack, "file": str(output), "bytes": written, **figures})
         return
     _print(output, written, summary)
 

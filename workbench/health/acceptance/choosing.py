@@ -37,11 +37,11 @@ def choose(
     known = sorted((each for each in nodes if pool_of(each) in pools), key=name)
     if node is not None and node not in map(name, known):
         raise NoNodes(f"no GPU pool of the stack has a node {node}; they have {', '.join(map(name, known)) or 'none'}")
-    wanted = [each for each in known if pool in (None, pool_of(each)) and node in (None, name(each))]
-    wanted = [each for each in wanted if not new or is_kept_out(each) or not is_accepted(each)]
-    ready = [Target(each, pool_of(each)) for each in wanted if is_ready(each)]
-    if wanted and not ready:
-        raise NoNodes(f"{', '.join(map(name, wanted))}: not Ready; `physai why {name(wanted[0])}` shows why")
+    chosen = [each for each in known if pool in (None, pool_of(each)) and node in (None, name(each))]
+    chosen = [each for each in chosen if not new or is_kept_out(each) or not is_accepted(each)]
+    ready = [Target(each, pool_of(each)) for each in chosen if is_ready(each)]
+    if chosen and not ready:
+        raise NoNodes(f"{', '.join(map(name, chosen))}: not Ready; `physai why {name(chosen[0])}` shows why")
     return ready
 
 

@@ -104,21 +104,21 @@ def _missing(missing: Missing, config: Mapping[str, Any], source: Source) -> Non
 
 
 def _pool(name: str, config: Configuration, source: Source) -> None:
-    here: Path = (*CONFIGS, "pools", name)
+    pool_path: Path = (*CONFIGS, "pools", name)
     try:
         pool = config.pool(name)
         config.scheduler(pool.backend)
     except Refusal as refusal:
         for steps, message in _problems(refusal):
-            source.add(rules_config.CONFIG_READS, _written(here, steps), f"pool '{name}' can't be read: {message}")
+            source.add(rules_config.CONFIG_READS, _written(pool_path, steps), f"pool '{name}' can't be read: {message}")
         return
     if pool.default_platform and pool.default_platform not in pool.platforms:
         near = nearest(pool.default_platform, pool.platforms)
         fix = f"Did you mean '{near}'?" if near else f"Platforms: {', '.join(pool.platforms)}."
         problem = f"pool '{name}' has no platform '{pool.default_platform}'"
-        source.add(rules_config.CONFIG_DEFAULT_PLATFORM, (*here, "default_platform"), problem, fix)
-    _platforms(name, pool, here, source)
-    checks_smoke.check(pool, config, here, source)
+        source.add(rules_config.CONFIG_DEFAULT_PLATFORM, (*pool_path, "default_platform"), problem, fix)
+    _platforms(name, pool, pool_path, source)
+    checks_smoke.check(pool, config, pool_path, source)
 
 
 def _written(here: Path, steps: Path) -> Path:
@@ -166,13 +166,13 @@ def _node_checks(assertions: list[ResourceAssertion], path: Path, source: Source
 
 def _variables(config: Mapping[str, Any], source: Source) -> None:
     for name, pool in a_map(config.get("pools")).items():
-        here: Path = (*CONFIGS, "pools", name)
+        pool_path: Path = (*CONFIGS, "pools", name)
         places: list[tuple[Path, dict[str, Any]]] = [
-            ((*here, "common_default_variables"), a_map(a_map(pool).get("common_default_variables")))
+            ((*pool_path, "common_default_variables"), a_map(a_map(pool).get("common_default_variables")))
         ]
         for key, platform in a_map(a_map(pool).get("platforms")).items():
             variables = a_map(a_map(platform).get("default_variables"))
-            places.append(((*here, "platforms", key, "default_variables"), variables))
+            places.append(((*pool_path, "platforms", key, "default_variables"), variables))
         for path, variables in places:
             gpus = variables.get("USER_GPU")
             if isinstance(gpus, int) and gpus > 0:

@@ -140,12 +140,12 @@ def texts(value: Any, path: tuple[str | int, ...]) -> Iterable[tuple[tuple[str |
 
 def _timeouts(view: View, raw: Mapping[str, Any]) -> None:
     given, config, pool = view.spec.timeout, view.context.config.workflow, view.pool
-    here = (*WORKFLOW, "timeout")
+    timeout_path = (*WORKFLOW, "timeout")
     uses_gpus = any(task.on_gpu for task in view.tasks)
     if given.exec_timeout is None and uses_gpus:
         default = pool.default_exec_timeout or config.default_exec_timeout
         problem = f"exec_timeout is not set: the workflow may keep its GPUs for {default}"
-        where = here if "timeout" in a_map(raw.get("workflow")) else (*WORKFLOW, "name")
+        where = timeout_path if "timeout" in a_map(raw.get("workflow")) else (*WORKFLOW, "name")
         view.add(rules_file.EXEC_TIMEOUT, where, problem)
     limits = {
         "exec_timeout": (given.exec_timeout, pool.max_exec_timeout or config.max_exec_timeout),
@@ -155,17 +155,17 @@ def _timeouts(view: View, raw: Mapping[str, Any]) -> None:
         if value is None:
             continue
         if value.total_seconds() <= 0:
-            view.add(rules_file.TIMEOUT_LIMIT, (*here, key), f"{key} must be above zero")
+            view.add(rules_file.TIMEOUT_LIMIT, (*timeout_path, key), f"{key} must be above zero")
             continue
         try:
             longest = duration(most)
         except ValueError as error:
-            view.add(rules_file.REFUSED, (*here, key), f"the service's maximum can't be read: {error}")
+            view.add(rules_file.REFUSED, (*timeout_path, key), f"the service's maximum can't be read: {error}")
             continue
         if value > longest:
             view.add(
                 rules_file.TIMEOUT_LIMIT,
-                (*here, key),
+                (*timeout_path, key),
                 f"{key} is above the maximum of {most}, and reduced to it",
                 f"At most {most}.",
             )

@@ -30,10 +30,10 @@ def document() -> str:
     """The Markdown of docs/reference/osmo-lint.md."""
     parts = [_HEAD]
     for topic, module in TOPICS.items():
-        own = [value for value in vars(module).values() if isinstance(value, Rule)]
-        lines = [f"- [`{rule.id}`](#{rule.id}): {rule.title}" for rule in own]
+        rules = [value for value in vars(module).values() if isinstance(value, Rule)]
+        lines = [f"- [`{rule.id}`](#{rule.id}): {rule.title}" for rule in rules]
         parts.append(f"## {topic}\n\n" + "\n".join(lines) + "\n")
-        parts += [_section(rule) for rule in own]
+        parts += [_section(rule) for rule in rules]
     return "\n".join(parts)
 
 

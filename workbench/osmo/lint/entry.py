@@ -17,10 +17,10 @@ def exported(task: TaskView, name: str) -> str | None:
             commands = shell.commands(text)
         except shell.Unreadable:
             continue
-        own = {each.name for command in commands for each in command.assignments if not command.words}
+        assigned = {each.name for command in commands for each in command.assignments if not command.words}
         passed = {word.raw for command in commands if command.name in _EXPORTS for word in command.words[1:]}
         for command in commands:
-            is_passed = bool(command.words) or (name in passed and name in own)
+            is_passed = bool(command.words) or (name in passed and name in assigned)
             for assignment in command.assignments:
                 if assignment.name == name and is_passed and len(assignment.words) == 1:
                     return assignment.words[0].value

@@ -231,9 +231,9 @@ def _with_contents(
             for place, file in enumerate(a_list(a_map(task).get("files"))):
                 local = a_map(file).get("localpath")
                 if isinstance(local, str) and "contents" not in file:
-                    here = (*path, number, "files", place, "localpath")
+                    file_path = (*path, number, "files", place, "localpath")
                     file.pop("localpath")
-                    file["contents"] = local_files.content(local, source, here, folder, root)
+                    file["contents"] = local_files.content(local, source, file_path, folder, root)
     return {"workflow": workflow}
 
 

@@ -125,8 +125,8 @@ class View:
         """Environment variables that a task is submitted with: those of the file, overridden by those of the command
         line.
         """
-        given = (text.partition("=") for text in self.context.variables.environment)
-        return {**task.spec.environment, **{name: value for name, _, value in given}}
+        pairs = (text.partition("=") for text in self.context.variables.environment)
+        return {**task.spec.environment, **{name: value for name, _, value in pairs}}
 
     def variables(self, task: TaskView) -> dict[str, Any]:
         """Default variables of the task's platform."""

@@ -72,8 +72,8 @@ def make_all(submission: Submission, config: Configuration, run: Run) -> list[Gr
 def _group(spec: TaskGroupSpec, submission: Submission, config: Configuration, run: Run) -> list[dict[str, Any]]:
     uuid = run.uuids[spec.name]
     labels = names.group_labels(run.workflow_id, run.workflow_uuid, spec.name, uuid, run.user)
-    own = {task.name for task in spec.tasks}
-    feeds = any(upstream(item) in own for group in submission.groups for item in group.inputs)
+    task_names = {task.name for task in spec.tasks}
+    feeds = any(upstream(item) in task_names for group in submission.groups for item in group.inputs)
     group = Group(spec.name, uuid, len(spec.tasks), len(spec.tasks) > 1 and spec.barrier, feeds)
     tasks = [_with_tokens(task, spec, run, config.namespace) for task in spec.tasks]
     secrets = _add_credentials(tasks, run)

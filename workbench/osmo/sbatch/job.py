@@ -209,10 +209,12 @@ class _Reader:
     def _memory(self, cpus: int | None, gpus: int) -> int | None:
         """Memory of each node in MiB; None if the header does not give it."""
         parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
-        given = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
-        if len(given) > 1:
-            self._refuse(given[1], f"{' and '.join(f'--{name}' for name in given)} exclude each other", "Write --mem.")
-        for name in given:
+        options = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
+        if len(options) > 1:
+            self._refuse(
+                options[1], f"{' and '.join(f'--{name}' for name in options)} exclude each other", "Write --mem."
+            )
+        for name in options:
             number = self._of(name, lambda text, name=name: values.memory(text, name), None)
             if parts[name] is None:
                 self._refuse(name, f"--{name} without a number of {name.rpartition('-')[2]}s", "--mem=AMOUNT")

@@ -37,9 +37,9 @@ def _exclusive(job: Job, platform: Platform, report: Report) -> Job:
 def _all_gpus(job: Job, all_gpus: int, name: str, report: Report) -> Job:
     line = job.line("exclusive")
     if job.gpus in (0, all_gpus):
-        given = "asks for" if job.gpus else "gets"
+        verb = "asks for" if job.gpus else "gets"
         report.note(
-            line, f"--exclusive: the task {given} the {all_gpus} GPUs of a node, so no other task gets one there"
+            line, f"--exclusive: the task {verb} the {all_gpus} GPUs of a node, so no other task gets one there"
         )
         return replace(job, gpus=all_gpus)
     fix = f"Write --gres=gpu:{all_gpus}, or delete --exclusive: the node's other GPUs are then free for others."

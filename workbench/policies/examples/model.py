@@ -43,8 +43,8 @@ class Example:
     def stack(self, *, broken: bool) -> Stack:
         """A stack with the example as its first resource. With `broken`, it violates the rule."""
         others = self.bad_others if broken and self.bad_others is not None else self.others
-        given: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
-        resource = Resource(self.type, "it", self.shown(broken=broken), Options(**given), "urn")
+        options: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
+        resource = Resource(self.type, "it", self.shown(broken=broken), Options(**options), "urn")
         return Stack(self.environment, (resource, PROTECTED_CLUSTER, *others), self.secrets, self.region)
 
     def shown(self, *, broken: bool) -> dict[str, Any]:

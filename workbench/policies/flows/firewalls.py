@@ -150,5 +150,5 @@ def firewalls(resources: Sequence[Resource]) -> list[Firewall]:
 
 def _address(inputs: Any) -> str:
     hub = known(known_map(inputs.get("hubIPAddresses")).get("privateIPAddress"))
-    own = (known(known_map(each).get("privateIPAddress")) for each in known_list(inputs.get("ipConfigurations")))
-    return str(hub or next((each for each in own if each), ""))
+    addresses = (known(known_map(each).get("privateIPAddress")) for each in known_list(inputs.get("ipConfigurations")))
+    return str(hub or next((each for each in addresses if each), ""))

@@ -47,8 +47,8 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
         if found.allowed is None:
             by = f"the network plugin, and its reading of {by}"
         return (Verdict(found.allowed, by, world.policy_resources[found.by]),)
-    own = [MADE_BY.get(each, each) for each in ends]
-    resource = next((world.namespaces[each] for each in own if each in world.namespaces), None)
+    creators = [MADE_BY.get(each, each) for each in ends]
+    resource = next((world.namespaces[each] for each in creators if each in world.namespaces), None)
     return (Verdict(found.allowed, f"no NetworkPolicy of {' and '.join(ends)}", resource),)
 
 

@@ -82,9 +82,9 @@ def _route(
     table = named(given, subnet, of_type(resources, ROUTE_TABLE), "routeTableName")
     if table is None:
         return WayOut(Verdict(None, f"route table {last_part(given)}, not of the stack", subnet))
-    own = [(known_map(each), table) for each in known_list(table.inputs.get("routes"))]
-    own += [(dict(each.inputs), each) for each in of_type(resources, ROUTE) if _is_of(each, table)]
-    covering = [(prefix, each, by) for each, by in own if (prefix := _prefix(each)) and _has(prefix, target)]
+    routes = [(known_map(each), table) for each in known_list(table.inputs.get("routes"))]
+    routes += [(dict(each.inputs), each) for each in of_type(resources, ROUTE) if _is_of(each, table)]
+    covering = [(prefix, each, by) for each, by in routes if (prefix := _prefix(each)) and _has(prefix, target)]
     if not covering:
         return None
     _, route, resource = max(covering, key=lambda each: each[0].prefixlen)

@@ -81,16 +81,16 @@ def _covers(zone: Resource, host: str) -> bool:
 def _is_linked(zone: Resource, resources: Sequence[Resource]) -> Verdict:
     networks = of_type(resources, VIRTUAL_NETWORK)
     links = [each for each in of_type(resources, LINK) if _is_in(each, zone)]
-    own = [each for each in links if any(_leads(each, network) for network in networks)]
+    network_links = [each for each in links if any(_leads(each, network) for network in networks)]
     foreign = next((each for each in networks if _foreign_servers(each)), None)
     name = known(zone.inputs.get("privateZoneName"), zone.name)
     for network, server in ((each, server) for each in networks for server in _silent_servers(each, resources)):
         return Verdict(False, f"no DNS resolver at {server}, the DNS server of {network.name}", network)
     if foreign is None:
-        if own:
-            return Verdict(True, f"link {own[0].name} of the zone {name}", own[0])
+        if network_links:
+            return Verdict(True, f"link {network_links[0].name} of the zone {name}", network_links[0])
         return Verdict(False, f"no link of the zone {name} to the network", zone)
-    others = [each for each in links if each not in own]
+    others = [each for each in links if each not in network_links]
     servers = ", ".join(_foreign_servers(foreign))
     if others:
         return Verdict(True, f"link {others[0].name} of the zone {name}, for the DNS servers {servers}", others[0])

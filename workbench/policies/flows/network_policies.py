@@ -155,8 +155,8 @@ def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
     if not isinstance(party, Pod):
         return False
     spaces = peer.get("namespaceSelector")
-    here = {**party.space, NAME: party.namespace}
-    near = party.namespace == namespace if spaces is None else selects_labels(spaces, here)
+    labels = {**party.space, NAME: party.namespace}
+    near = party.namespace == namespace if spaces is None else selects_labels(spaces, labels)
     return near and selects_labels(peer.get("podSelector") or {}, party.labels)
 
 

@@ -145,8 +145,8 @@ def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
     for endpoint in of_type(world.resources, INBOUND_ENDPOINT):
         for given in known_list(endpoint.inputs.get("ipConfigurations")):
             reference = known_map(given).get("subnet")
-            own = (each for each in world.subnets if named(reference, endpoint, [each.resource], "subnetName"))
-            for subnet, source in ((each, source) for each in own for source in _sources(world, flow.source)):
+            subnets = (each for each in world.subnets if named(reference, endpoint, [each.resource], "subnetName"))
+            for subnet, source in ((each, source) for each in subnets for source in _sources(world, flow.source)):
                 for port in flow.ports if subnet.group is not None else ():
                     assert subnet.group is not None
                     passes = subnet.group.lets_in(

@@ -209,9 +209,9 @@ def in_range(text: str, port: int) -> bool:
 
 def groups(resources: Sequence[Resource], network: tuple[IPv4Network, ...]) -> list[Group]:
     """All security groups, each with its rules, which are declared inline or as separate resources."""
-    own = [each for each in resources if each.type == GROUP]
+    declared = [each for each in resources if each.type == GROUP]
     separate = [each for each in resources if each.type == RULE]
-    return [Group(each, tuple(_of_group(each, separate, only=len(own) == 1)), network) for each in own]
+    return [Group(each, tuple(_of_group(each, separate, only=len(declared) == 1)), network) for each in declared]
 
 
 def _of_group(group: Resource, separate: Sequence[Resource], *, only: bool) -> Iterator[Rule]:

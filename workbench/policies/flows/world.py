@@ -104,9 +104,9 @@ class World:
 
     def selected(self, pod: Pod) -> tuple[Party, ...]:
         """Running Pods with the labels of `pod`, one of each kind; `pod` itself if none is running or known."""
-        here = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
-        if here:
-            return tuple(Entity("node") if each.on_host else each for each in here)
+        alike = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
+        if alike:
+            return tuple(Entity("node") if each.on_host else each for each in alike)
         space = _metadata(self.namespaces[pod.namespace]).get("labels") if pod.namespace in self.namespaces else None
         return (replace(pod, space=known_map(space)),)
 
