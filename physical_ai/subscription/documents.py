@@ -69,14 +69,14 @@ def document_of(what: str, answer: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", answer)
 
 
-def rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of(what: str, document: Mapping[str, Any], key: str = "value") -> list[dict[str, Any]]:
     """The entries of a list.
 
     Raises Unanswered if the answer has no list `value`: ARM sends one even if it is empty.
     """
-    if not isinstance(document.get("value"), list):
-        raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")
-    return rows_in(document["value"])
+    if not isinstance(document.get(key), list):
+        raise Unanswered(f"{what}: the answer has no list `{key}`, so it is not Azure's")
+    return rows_in(document[key])
 
 
 def map_of(value: Any) -> dict[str, Any]:

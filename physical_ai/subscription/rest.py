@@ -73,6 +73,8 @@ class AzureRest:
     def subscription(self) -> Subscription:
         if self._subscription is None:
             found = document_of(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+            if not text_of(found, "state"):
+                raise Unanswered(f"{self._path()}: the answer has no `state`, so it is not Azure's")
             self._subscription = Subscription(self._id, text_of(found, "displayName"), text_of(found, "state"))
         return self._subscription
 
@@ -184,7 +186,7 @@ class AzureRest:
                 row.get("isPreview") is True,
                 texts_in(map_of(row.get("capabilities")).get("supportPlan")),
             )
-            for row in rows_in(document.get("values"))
+            for row in rows_of(path, document, "values")
         ]
 
     def cluster_version(self, stack: str) -> str | None:

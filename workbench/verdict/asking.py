@@ -122,11 +122,15 @@ def _refusals(status: int, document: Any) -> list[Said]:
     if status in {401, 403, 404}:
         raise NoAnswer(f"ARM answered {status}{_words(document)}")
     if status == 200 and isinstance(document, dict):
-        failed = str(cast("dict[str, Any]", document).get("status", "Succeeded")).lower() in {"failed", "canceled"}
-        has_error = isinstance(cast("dict[str, Any]", document).get("error"), dict)
-        if failed and not said:
+        answer = cast("dict[str, Any]", document)
+        failed = str(answer.get("status", "Succeeded")).lower() in {"failed", "canceled"}
+        has_error = isinstance(answer.get("error"), dict)
+        if (failed or has_error) and not said:
             return [Said("Failed", "ARM could not judge the template, and says no more")]
-        return said if failed or has_error else []
+        if failed or has_error:
+            return said
+        if isinstance(answer.get("properties"), dict):
+            return []
     if status >= 400 and said:
         return said
     raise NoAnswer(f"ARM answered {status} without a document that says what it found")

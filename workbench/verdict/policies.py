@@ -35,16 +35,22 @@ def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
     """
     first = {each.arm_type: each for each in reversed(subjects)}
     asked = list(first.values())[:MOST_REQUESTS]
-    denied = 0
+    denied, unread = 0, list[str]()
     for each in asked:
-        for effect, policy, reason in _evaluations(ask(request(each))):
+        answer = ask(request(each))
+        if not _map(answer).keys() & {"fieldRestrictions", "contentEvaluationResult"}:
+            unread.append(each.arm_type)
+        for effect, policy, reason in _evaluations(answer):
             denied += effect == "deny"
             severity = Severity.ERROR if effect == "deny" else Severity.INFO
             verb = "denies it" if effect == "deny" else f"has the effect {effect}"
             problem = f"The policy {policy} {verb}{f': {reason}' if reason else '.'}"
             fix = "Ask its owner for an exemption, or change what it names." if effect == "deny" else None
             yield Finding(severity, TOPIC, each.arm_type, problem, fix, SOURCE)
-    if asked and not denied:
+    if unread:
+        problem = f"Azure's answer says nothing about {', '.join(unread[:3])}{' and others' * (len(unread) > 3)}."
+        yield Finding(Severity.UNKNOWN, TOPIC, f"{len(unread)} types", problem, None, SOURCE)
+    elif asked and not denied:
         yield Finding(Severity.OK, TOPIC, f"{len(asked)} types", "no policy denies one of them", None, SOURCE)
 
 

@@ -101,8 +101,15 @@ def test_who_may_not_ask_for_policies_is_told_so(tmp_path: Path) -> None:
         list(policy_findings(subjects(network()), rest(azure).restrictions))
 
 
-@pytest.mark.parametrize("answer", [None, [], {}, {"contentEvaluationResult": {"policyEvaluations": [None, {"a": 1}]}}])
-def test_an_answer_about_policies_of_another_form_denies_nothing(answer: Any) -> None:
+@pytest.mark.parametrize("answer", [None, [], {}, {"value": []}])
+def test_an_answer_about_policies_of_another_form_is_unknown(answer: Any) -> None:
+    (found,) = policy_findings(subjects(network()), lambda body: answer)
+    assert found.severity is Severity.UNKNOWN
+    assert "Microsoft.Network/virtualNetworks" in found.problem
+
+
+def test_rows_about_policies_of_another_form_deny_nothing() -> None:
+    answer = {"contentEvaluationResult": {"policyEvaluations": [None, {"a": 1}]}}
     (found,) = policy_findings(subjects(network()), lambda body: answer)
     assert found.severity is Severity.OK
 
