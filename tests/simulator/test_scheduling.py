@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +11,10 @@ from physical_ai.catalog.osmo import SCHEDULER
 from physical_ai.kubernetes.fit import Offer, fitting, refusal
 from simulator.cluster.objects import at
 from simulator.kubernetes.client import MERGE_PATCH
-from simulator.tools import toolbox
-from tests.simulator.conftest import ApiServer
 from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host
 from tests.support.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
-from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
+from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import remains, until
 
 NAMESPACE = "fitting"
@@ -74,7 +71,7 @@ SPECS: dict[str, dict[str, Any]] = {
 """Specs of pods, one after the other; `requests` are the container's."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mixed(shared_cluster: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """Five nodes, each with something about it, and a namespace for pods."""
     shared_cluster.clear()
@@ -130,9 +127,11 @@ WORK = "osmo-workflows"
 
 
 @pytest.fixture(scope="module")
-def with_kai(own_api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
-    """A cluster with KAI's kinds and two namespaces, and no scheduler yet."""
-    cluster = simulated_cluster(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+def with_kai(shared_cluster: SimulatedCluster) -> SimulatedCluster:
+    """A cluster with KAI's kinds and two namespaces, and no scheduler yet. The kinds remain, which disturbs nobody:
+    this module is the last of those that share the cluster."""
+    cluster = shared_cluster
+    cluster.clear()
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": WORK}})
     define(cluster)
     for each in (queue("root"), queue("leaf", "root"), queue("two", "root", gpu={"limit": 2})):
