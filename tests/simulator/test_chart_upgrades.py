@@ -34,7 +34,10 @@ def old_definitions(own_api_server: ApiServer) -> Client:
     return client
 
 
+@pytest.mark.deep
 def test_old_definitions_drop_what_is_new_and_refuse_the_null_chart(old_definitions: Client) -> None:
+    """In `make test`: the newest definitions in test_chart_definitions.py, what each release renders in
+    test_chart_models.py."""
     made = old_definitions.request("POST", DRIVERS, driver("own", default=True, upgradePolicy={"autoUpgrade": True}))
     assert {"default", "upgradePolicy"}.isdisjoint(made["spec"])
     old_definitions.request("DELETE", f"{DRIVERS}/own")
@@ -47,7 +50,7 @@ def test_old_definitions_drop_what_is_new_and_refuse_the_null_chart(old_definiti
     old_definitions.request("DELETE", f"{POLICY}/cluster-policy")
 
 
-@pytest.mark.deep  # in `make test`: the oldest definitions above, the newest in test_chart_definitions.py
+@pytest.mark.deep  # in `make test`: the newest in test_chart_definitions.py
 def test_the_definitions_of_a_release_replace_those_of_any_other(own_api_server: ApiServer) -> None:
     client = Client(own_api_server.kubeconfig)
     found: list[tuple[str, bool]] = []

@@ -53,8 +53,7 @@ def test_an_up_that_is_refused_is_completed_by_the_next_and_upgraded(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In `make test`: quota in tests/unit/simulator/test_azure_pool_rules.py, upgrades of a release in
-    test_chart_upgrades.py and test_helm_releases.py, and no way back in
-    tests/unit/components/test_components_gpu_operator.py."""
+    test_helm_releases.py, and no way back in tests/unit/components/test_components_gpu_operator.py."""
     construct = Cloud.__init__
 
     def with_little_quota(self: Cloud, *arguments: object, **more: object) -> None:
@@ -193,6 +192,12 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
 def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
     home: Home, stopped: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Attributes of the checkpoint were cut off too, and a status of it starts nothing."""
+    damage_attributes(stopped)
+    (plane,) = stopped.folder.glob("clusters/*/")
+    assert "is stopped" in physai("status", STACK).out
+    assert physai("status", STACK, "--json").json["running"] is False
+    assert not processes.running(plane)
     shutil.rmtree(stopped.folder / "work")
 
     def does_not_start(self: ControlPlane) -> None:
@@ -204,14 +209,25 @@ def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
     assert list(home.folder.glob("simulations/*")) == []
 
 
+def damage_attributes(simulation: Simulation) -> None:
+    (state,) = (simulation.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json")
+    attributes = state.with_name(f"{state.name}.attrs")
+    assert not attributes.exists(), "takes a fifth of the time of each write"
+    attributes.write_text("")
+
+
+@pytest.mark.deep
 def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(running: Simulation) -> None:
-    """The control plane is dead, its port is taken, and attributes of the checkpoint were cut off."""
+    """The control plane is dead, its port is taken, and attributes of the checkpoint were cut off.
+
+    In `make test`: status and attributes of a stopped stack above, a control plane that starts again in all tests of
+    `running`, an `up` there that changes nothing in test_stack.py, and a taken port in tests/unit/simulator/
+    test_ports.py.
+    """
     (plane,) = running.folder.glob("clusters/*/")
     port = int((plane / "port.json").read_text())
     processes.kill(plane)
-    (state,) = (running.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json")
-    assert not state.with_name(f"{state.name}.attrs").exists(), "takes a fifth of the time of each write"
-    state.with_name(f"{state.name}.attrs").write_text("")
+    damage_attributes(running)
     assert "is stopped" in physai("status", STACK).out
     assert physai("status", STACK, "--json").json["running"] is False
     assert not processes.running(plane)
