@@ -14,6 +14,7 @@ from simulator.kubernetes.client import MERGE_PATCH, Client
 from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
+from tests.simulator.test_data_services import KINDS, azure, kinds
 from tests.support.waiting import until
 from tests.unit.components.test_gateway_certificate import TLS
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
@@ -48,11 +49,19 @@ def key(client: Client) -> str:
     return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-mek")["data"]["mek.yaml"]
 
 
-def test_a_control_plane_starts_and_is_removed(running: Simulation, platform: str) -> None:
+def test_a_control_plane_starts_and_is_removed_with_its_data_services(running: Simulation, platform: str) -> None:
+    before = kinds(running)
+    assert before.isdisjoint(KINDS)
     physai("up", "--json", "-f", platform)
+    assert set(KINDS) <= kinds(running)
+    (vault,) = (row for row in azure(running)["resources"] if row["kind"] == "Vault")
+    assert vault["outputs"]["properties"]["vaultUri"].startswith("https://kv-dev-westus2-")
     client = administrator(running)
     has_started(client)
     is_removed(client)
+    assert kinds(running) == before
+    # Azure keeps it for days. The next vault has another name.
+    assert vault["inputs"]["vaultName"].lower() in azure(running)["deletedVaults"]
 
 
 @pytest.mark.deep  # in `make test`: test_components_control_plane.py (key) and test_control_plane_starting.py (end)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -31,16 +30,10 @@ def kinds(simulation: Simulation) -> set[str]:
     return {row["kind"] for row in azure(simulation)["resources"]}
 
 
-def test_data_services_are_added_and_removed_beside_a_running_cluster(running: Simulation) -> None:
-    are_added_changed_and_removed(running, ())
-
-
-@pytest.mark.deep  # in `make test`: each change in tests/unit/components/test_components_data_services.py
-def test_data_services_are_changed_beside_a_running_cluster(running: Simulation) -> None:
-    are_added_changed_and_removed(running, CHANGED)
-
-
-def are_added_changed_and_removed(running: Simulation, change: Sequence[str]) -> None:
+@pytest.mark.deep
+def test_data_services_are_added_changed_and_removed_beside_a_running_cluster(running: Simulation) -> None:
+    """In `make test`: added and removed in Azure with the control plane that needs them, in test_control_plane.py; what
+    is changed with them and each change of theirs in tests/unit/components/test_components_data_services.py."""
     before = kinds(running)
     assert before.isdisjoint(KINDS)
     added = physai("up", "--json", *AZURE)
@@ -51,9 +44,8 @@ def are_added_changed_and_removed(running: Simulation, change: Sequence[str]) ->
     (vault,) = (row for row in azure(running)["resources"] if row["kind"] == "Vault")
     assert vault["outputs"]["properties"]["vaultUri"].startswith("https://kv-dev-westus2-")
 
-    if change:
-        changed = physai("up", "--json", *change)
-        assert changed.json["changes"] == {"create": 1, "update": 3}, "another password; the server and both secrets"
+    changed = physai("up", "--json", *CHANGED)
+    assert changed.json["changes"] == {"create": 1, "update": 3}, "another password; the server and both secrets"
 
     removed = physai("up", "--json")
     assert removed.json["changes"].keys() == {"delete", "update"}

@@ -41,6 +41,13 @@ def test_a_stack_without_them_declares_none(simulate: Simulate) -> None:
     assert "dataServices" not in found.exports
 
 
+def test_they_change_the_tasks_network_of_a_running_cluster_alone(simulate: Simulate) -> None:
+    """It leaves out the ports of public data services."""
+    before, after = ({each.urn: each.inputs for each in found.resources} for found in (simulate(DEV), azure(simulate)))
+    changed = [urn.rpartition("::")[2] for urn, inputs in before.items() if after.get(urn) != inputs]
+    assert changed == ["physical-ai-osmo-workflows-tasks-network-policy"]
+
+
 @pytest.mark.parametrize("preview", [True, False])
 def test_they_do_not_wait_for_the_cluster(simulate: Simulate, preview: bool) -> None:
     found = simulate(DEV, {"dataServices": {"source": "azure"}}, preview=preview)
