@@ -90,9 +90,9 @@ def faults(command: Command) -> Iterator[str]:
             yield f"no stack {word}"
 
 
-@pytest.mark.parametrize("command", OURS, ids=lambda each: f"{each.page}: {' '.join(each.words)}")
-def test_the_command_exists_with_its_options(command: Command) -> None:
-    assert list(faults(command)) == []
+def test_each_command_exists_with_its_options() -> None:
+    assert OURS
+    assert {f"{each.page}: {' '.join(each.words)}": found for each in OURS if (found := [*faults(each)])} == {}
 
 
 @pytest.mark.parametrize(
