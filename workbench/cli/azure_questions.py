@@ -68,7 +68,9 @@ def everything(
 
 
 def wanted_rights(plan: Plan, subscription: str) -> list[Wanted]:
-    """The planned resources of a subscription, with the role that each role assignment gives."""
+    """The planned resources of a subscription that the caller must be able to create, and the role in each role
+    assignment.
+    """
     return [
         Wanted(each.type, each.name, each.resource_id, _role(each))
         for each in plan.subjects

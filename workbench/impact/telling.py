@@ -30,8 +30,8 @@ class Seen:
 
     Attributes:
         known: False if nothing tells what runs.
-        source: The cluster or recording that was read, or the reason why it could not be read.
-        at: Time of the reading, with time zone; None if nothing was read.
+        source: The cluster, recording or settings that the list is from, or the reason why no cluster could be read.
+        at: Time at which a cluster was read, or recorded, with time zone; None if none was.
     """
 
     known: bool

@@ -1,6 +1,6 @@
-"""Usual work of a stack's pools, from their settings: what a change is judged by where no cluster is read.
+"""Usual work of a stack's pools, according to their settings. A change is judged by it if no cluster is read.
 
-Each workflow is taken in the middle of its run, which is the mean over all times at which a change can come.
+Each workflow is assumed to be in the middle of its run: on average, that is when a change comes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.impact.work import Work
 
 
 def usual_work(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts], now: datetime.datetime) -> list[Work]:
-    """Workflows on the pools that have `usualLoad`, and still exist before the change."""
+    """Workflows on pools that have the setting `usualLoad` and exist before the change."""
     return [
         work
         for name, pool in pools.items()
@@ -27,7 +27,7 @@ def usual_work(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts], now: d
 
 
 def usual_nodes(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts]) -> dict[str, PoolFacts]:
-    """Facts with the usual number of nodes, where the settings have one."""
+    """Facts of the pools, with the usual number of nodes for pools that have the setting `usualLoad`."""
     loads = {name: pool.usual_load for name, pool in pools.items()}
     return {
         name: replace(each, nodes=load.nodes) if (load := loads.get(name)) is not None else each
@@ -36,7 +36,7 @@ def usual_nodes(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts]) -> di
 
 
 def _of_pool(pool: PoolFacts, load: UsualLoad, now: datetime.datetime) -> Iterator[Work]:
-    """The workflows of one pool. A workflow that holds more GPUs than a node has becomes a gang of Pods."""
+    """The workflows of one pool. A workflow with more GPUs than a node has is a gang of Pods."""
     checkpoint = load.checkpoint_minutes
     for index in range(round(load.nodes * pool.gpus * load.busy) // load.task_gpus):
         on_node = min(load.task_gpus, pool.gpus)

@@ -1,4 +1,4 @@
-"""Event loop of one run of the program, without threads."""
+"""Event loop for one run of the program. It starts no threads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def own_event_loop() -> Generator[None]:
 
 
 class _SameThread(asyncio.SelectorEventLoop):
-    """Event loop that runs at once what is submitted to a thread; an exception becomes the future's.
+    """Event loop that runs functions at once which are meant for another thread. An exception is kept in the future.
 
     The SDK registers each resource in a thread of its own, so as not to wait for the engine. A recorder answers at
     once, and threads would take a quarter of a run's time.

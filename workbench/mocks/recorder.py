@@ -234,17 +234,19 @@ def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]]
 
 
 class _UnreadUrn:
-    """Replacement for the output that `pulumi.runtime.resource.create_urn` returns: it has no value."""
+    """Replacement for the URN that `pulumi.runtime.resource.create_urn` returns. It has no value, because nothing reads
+    it.
+    """
 
     def __init__(self, *_: object) -> None:
-        """Takes what the URN would consist of."""
+        """Ignores the parts of the URN."""
 
     async def future(self) -> None:
-        """The SDK awaits the URN also where it does not read it."""
+        """Awaited by the SDK, even if it does not read the URN."""
 
 
 def _is_known(_: object) -> bool:
-    """Replacement for `pulumi.output.contains_unknowns`: no value does."""
+    """Replacement for `pulumi.output.contains_unknowns`: no recorded value is unknown."""
     return False
 
 
