@@ -13,7 +13,8 @@ from typing import Any, cast
 
 from physical_ai.catalog.azure_native import TypeMapping
 from physical_ai.catalog.seen import seen_in_bodies
-from simulator.azure.bodies import Json
+from simulator.azure import ids
+from simulator.azure.bodies import Json, to_body
 from simulator.azure.data import load_json
 from simulator.azure.registry import models
 from simulator.azure.state import Resource, arm_type
@@ -61,6 +62,13 @@ def _fill_in(outputs: Json, path: Sequence[str], value: Any) -> None:
         here = cast("Json", inner)
     if here.get(last) is None:
         here[last] = copy.deepcopy(value)
+
+
+def body_of_get(resource: Resource) -> Json:
+    """Body of a resource as a GET of it returns it. The outputs have to be those of now, as `Cloud.get` has them."""
+    outputs = {name: value for name, value in outputs_of_get(resource).items() if name not in ("type", "name")}
+    body = to_body(resource.mapping, outputs)
+    return {**body, "id": resource.id, "name": ids.name(resource.id), "type": resource.mapping.arm_type}
 
 
 @models("diag-all-categories")

@@ -21,12 +21,13 @@ from simulator.azure.errors import ArmError, Refusal
 from simulator.azure.offers import location
 from simulator.azure.places import Region
 from simulator.azure.resource_answers import (
-    agent_pools,
-    credentials,
+    below,
+    group,
     identities,
     name_action,
     name_available,
     resource,
+    resources,
 )
 from simulator.azure.roles import builtin_roles, role_of
 
@@ -35,6 +36,8 @@ _OWN = rf"{SUBSCRIPTION}/providers"
 _DEPLOYMENT = rf"{_OWN}/Microsoft\.Resources/deployments/[^/]+"
 _LOCATION = r"locations/(?P<region>[^/]+)"
 _GROUP = rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)/providers"
+_PATH = r"[^/]+(?:/(?!providers/)[^/]+/[^/]+)+"
+"""Namespace, types and names of a resource."""
 EVERYWHERE = ("West US 2", "West Europe", "Southeast Asia", "Sweden Central", "East US 2", "South Central US")
 OWNER_ACTIONS = ("*",)
 MORE_TYPES: dict[str, tuple[str, ...]] = {
@@ -127,8 +130,9 @@ class Questions:
             ("GET", rf"{_OWN}/Microsoft\.Features/providers/(?P<feature>[^/]+/features/[^/]+)", self._feature),
             ("POST", rf"{_OWN}/(?P<namespace>Microsoft\.[A-Za-z]+)/checkNameAvailability", self._name),
             ("GET", rf"{_GROUP}/Microsoft\.ManagedIdentity/userAssignedIdentities", self._read(identities)),
-            ("GET", rf"(?P<id>{_GROUP}/.+)/federatedIdentityCredentials", self._read(credentials)),
-            ("GET", rf"(?P<id>{_GROUP}/.+)/agentPools", self._read(agent_pools)),
+            ("GET", rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)", self._read(group)),
+            ("GET", rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)/resources", self._read(resources)),
+            ("GET", rf"(?P<above>{_GROUP}/{_PATH})/(?P<below>[^/]+|providers/[^/]+/[^/]+)", self._read(below)),
             ("GET", rf"(?P<id>{_GROUP}/.+)", self._read(resource)),
         ]
 

@@ -15,6 +15,7 @@ from simulator.azure.bodies import Json
 from simulator.azure.cloud import Cloud
 from simulator.azure.data import mappings
 from simulator.azure.errors import ArmError, Refusal
+from simulator.azure.filled import body_of_get
 from simulator.azure.schema import findings
 from simulator.azure.state import Resource
 
@@ -23,25 +24,53 @@ def identities(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
     scope = _group(cloud, parts)
     rights.authorize(cloud.azure(), caller, "Microsoft.ManagedIdentity/userAssignedIdentities/read", scope)
     found = cloud.azure().of_kind("UserAssignedIdentity")
-    return {"value": [_body(each) for each in found if ids.is_under(each.id, scope)]}
-
-
-def credentials(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
-    return _children(cloud, parts, caller, "FederatedIdentityCredential")
-
-
-def agent_pools(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
-    return _children(cloud, parts, caller, "AgentPool")
+    return {"value": _whole(cloud, [each for each in found if ids.is_under(each.id, scope)])}
 
 
 def resource(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
     """Body of one resource. Raises ArmError."""
-    return _body(_found(cloud, parts, caller))
+    return _whole(cloud, [_found(cloud, parts, caller)])[0]
 
 
-def _children(cloud: Cloud, parts: Mapping[str, str], caller: str, kind: str) -> Json:
-    parent = _found(cloud, parts, caller)
-    return {"value": [_body(each) for each in cloud.azure().children(parent.id, kind)]}
+def group(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
+    """Body of a resource group. Raises ArmError."""
+    scope = _group(cloud, parts)
+    rights.authorize(cloud.azure(), caller, "Microsoft.Resources/subscriptions/resourceGroups/read", scope)
+    return _whole(cloud, [each for each in cloud.azure().of_kind("ResourceGroup") if ids.same(each.id, scope)])[0]
+
+
+def resources(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
+    """Rows of a group's resources, without their properties. Raises ArmError."""
+    scope = _group(cloud, parts)
+    rights.authorize(cloud.azure(), caller, "Microsoft.Resources/subscriptions/resourceGroups/resources/read", scope)
+    rows = [cloud.get(id_) for id_ in sorted(cloud.resources())]
+    kept = ("id", "name", "type", "location", "tags")
+    return {
+        "value": [
+            {key: value for key, value in body_of_get(each).items() if key in kept}
+            for each in rows
+            if each is not None and ids.is_under(each.id, scope) and _is_listed(each)
+        ]
+    }
+
+
+def _is_listed(resource: Resource) -> bool:
+    """False for a resource below another one, and for an extension, such as a role assignment."""
+    return resource.mapping.arm_type.count("/") == 1 and resource.id.lower().count("/providers/") == 1
+
+
+def below(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
+    """Bodies of the resources of one type below another resource, or of a type that is an extension of it."""
+    above = _found(cloud, {**parts, "id": parts["above"]}, caller)
+    path = f"{above.id}/{parts['below']}/"
+    rights.authorize(cloud.azure(), caller, rights.action(f"{path}x", "read"), above.id)
+    found = [id_ for id_ in sorted(cloud.resources(inline=True)) if id_.lower().startswith(path.lower())]
+    direct = [each for each in found if "/" not in each[len(path) :]]
+    return {"value": [body_of_get(each) for id_ in direct if (each := cloud.get(id_)) is not None]}
+
+
+def _whole(cloud: Cloud, given: list[Resource]) -> list[Json]:
+    return [body_of_get(each) for one in given if (each := cloud.get(one.id)) is not None]
 
 
 def _found(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Resource:
@@ -60,13 +89,6 @@ def _group(cloud: Cloud, parts: Mapping[str, str]) -> str:
         message = f"Resource group '{name}' could not be found."
         raise ArmError(Refusal("arm-location-rg", 404, "ResourceGroupNotFound", message))
     return f"/subscriptions/{parts['subscription']}/resourceGroups/{name}"
-
-
-def _body(found: Resource) -> Json:
-    properties = {**found.body.get("properties", {}), "provisioningState": found.state}
-    if found.kind == "AgentPool":
-        properties |= {"count": int(found.facts.get("count", 0))}
-    return {**found.body, "id": found.id, "name": ids.name(found.id), "properties": properties}
 
 
 def name_action(namespace: str) -> str:

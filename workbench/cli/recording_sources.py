@@ -88,17 +88,14 @@ def _of_simulation(stack: str) -> Iterator[Entry]:
 
 def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
     """Entries with the bodies of simulated Azure resources, as a GET of each returns them."""
-    from simulator.azure.bodies import to_body
-    from simulator.azure.filled import outputs_of_get
+    from simulator.azure.filled import body_of_get
 
     with simulation.azure() as cloud:
         known = sorted(cloud.resources(inline=True))
         found = [each for id_ in known if (each := cloud.get(id_)) is not None]
     for each in found:
-        outputs = {name: value for name, value in outputs_of_get(each).items() if name not in ("type", "name")}
-        body = {**to_body(each.mapping, outputs), "id": each.id, "name": each.id.rpartition("/")[2]}
         fields = {"type": each.mapping.arm_type, "apiVersion": each.mapping.api_version}
-        yield {"kind": "azure", "id": each.id, **fields, "body": {**body, "type": fields["type"]}}
+        yield {"kind": "azure", "id": each.id, **fields, "body": body_of_get(each)}
 
 
 def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:
