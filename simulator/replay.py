@@ -50,7 +50,10 @@ OWN_OBJECTS = frozenset({
     "configmaps kube-system/extension-apiserver-authentication", "services default/kubernetes",
 })  # fmt: skip
 """Objects that are not loaded, because the API server or this module creates its own of the same name."""
-SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {"services": ("spec.clusterIP", "spec.clusterIPs[]")}
+SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {
+    "services": ("spec.clusterIP", "spec.clusterIPs[]"),
+    "customresourcedefinitions": ("status",),
+}
 """Paths of values that differ from the recording, because the API server chooses them, by resource."""
 READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
 """URL paths, other than those of resources, that the reader may request."""

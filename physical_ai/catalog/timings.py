@@ -14,6 +14,7 @@ from pydantic import Field
 
 from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
 from physical_ai.catalog.rows import Row, Text
+from physical_ai.catalog.seen import seen_facts
 
 FILE = "timings.yaml"
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
@@ -45,8 +46,15 @@ class Reference(Row):
 
 
 def timing(kind: str) -> Timing:
-    """First row of the timings that fits a type; the last row fits every type."""
-    return next(each for each in _timings() if each.fits(kind))
+    """First row of the timings that fits a type, with the minutes that a recording of a real cluster has shown, if one
+    was written down; the last row fits every type.
+    """
+    found = next(each for each in _timings() if each.fits(kind))
+    for fact in reversed(seen_facts()):
+        if (fact.about, fact.subject) == ("timing", found.type):
+            shown = {"minutes": tuple(fact.seen), "source": fact.source, "date": fact.date, "published": True}
+            return row(Timing, found.model_dump() | shown, f"seen.yaml: {found.type}")
+    return found
 
 
 def reference() -> Reference:

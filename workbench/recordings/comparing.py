@@ -14,11 +14,13 @@ from typing import Any, cast
 
 from physical_ai.catalog.azure_native import TypeMapping, mappings
 from physical_ai.catalog.seen import NOTHING
+from physical_ai.catalog.timings import timing
 from physical_ai.kubernetes.objects import at, labels, name, namespace
 from physical_ai.nested import mappings as mappings_in
 from physical_ai.readiness.objects import pool_of
 from workbench.recordings import addresses
 from workbench.recordings.collecting import GUID
+from workbench.recordings.durations import durations
 from workbench.recordings.reading import Recording
 
 ABSENT = NOTHING
@@ -27,6 +29,7 @@ NODES, RESERVED = "simulator/azure/nodes.py", "simulator/azure/reservations.py"
 TOLERATED, FILLED = "physical_ai/catalog/data/tolerated_differences.yaml", "simulator/azure/outputs.py"
 CHARTS, VERSION = "simulator/charts/data", "physical_ai/catalog/data/kubernetes.yaml"
 STACK = "the stack's settings"
+TIMINGS = "physical_ai/catalog/data/timings.yaml"
 INSTANCE = "node.kubernetes.io/instance-type"
 WORKLOADS = ("deployments", "daemonsets", "statefulsets", "cronjobs")
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -76,7 +79,15 @@ def differences(seen: Recording, believed: Recording) -> list[Difference]:
         shared = one.keys() & other.keys() if about in ("size", "node", "azure") else one.keys() | other.keys()
         for subject in sorted(shared):
             found += _of_subject(about, subject, one.get(subject, {}), other.get(subject, {}))
-    return found
+    return found if seen.simulated else [*found, *_timings(seen)]
+
+
+def _timings(seen: Recording) -> Iterator[Difference]:
+    """Durations of a real cluster outside of what the catalogue holds for usual. A simulated cluster's are its own."""
+    for kind, (shortest, longest) in sorted(durations(seen).items()):
+        usual = timing(kind).minutes
+        if shortest < usual[0] or longest > usual[1]:
+            yield Difference("timing", kind, "minutes", list(usual), [shortest, longest], TIMINGS)
 
 
 Facts = Mapping[str, Mapping[str, Any]]

@@ -1,0 +1,125 @@
+"""Durations that a recording shows, by the type of resource whose usual time the catalogue has. Pure functions.
+
+Only a first life counts: a node that became ready long after it was created has been restarted, and a release whose
+Deployment was changed has been upgraded.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import annotations_of, at, condition, labels, name, namespace
+from physical_ai.nested import mappings
+from physical_ai.readiness.objects import pool_of
+from workbench.recordings.reading import Recording
+
+CLUSTER, POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
+RELEASE, GATE = "kubernetes:helm.sh/v3:Release", "physical-ai:gpu:GpuGate"
+LONGEST = 120.0
+"""Minutes above which a time is that of another event than the first."""
+GPU_PODS = re.compile(r"driver|device-plugin")
+_SCALED = re.compile(r"\{aks-([a-z0-9]+)-[0-9]+-vmss ")
+RELEASE_NAME = "meta.helm.sh/release-name"
+Seen = Mapping[str, tuple[float, float]]
+"""Shortest and longest duration in minutes, by type."""
+
+
+def durations(recording: Recording) -> Seen:
+    """Durations of what the recording shows from its beginning to its end."""
+    found: dict[str, list[float]] = defaultdict(list)
+    sources = ((CLUSTER, _cluster), (POOL, _scale_ups), (GATE, _gpus), (RELEASE, _releases))
+    for kind, minutes_of in sources:
+        found[kind] += [each for each in minutes_of(recording) if 0 < each <= LONGEST]
+    return {kind: (round(min(each), 1), round(max(each), 1)) for kind, each in found.items() if each}
+
+
+def _cluster(recording: Recording) -> Iterator[float]:
+    """Minutes from the request for the cluster, as ARM has it, to its first node that is ready."""
+    ready = [each for node in _nodes(recording) if (each := _became(node, "Ready")) is not None]
+    for body in recording.of("azure"):
+        created = _time(at(body["body"], "systemData.createdAt"))
+        if body["type"].lower() == "microsoft.containerservice/managedclusters" and created and ready:
+            yield _minutes(created, min(ready))
+
+
+def _scale_ups(recording: Recording) -> Iterator[float]:
+    """Minutes from the autoscaler's request for a node, as its event has it, to the pool's next node that is ready."""
+    for event in recording.lists.get("/api/v1/events", ()):
+        asked = _time(event.get("firstTimestamp") or event.get("eventTime"))
+        found = _SCALED.search(str(event.get("message", "")))
+        if event.get("reason") != "TriggeredScaleUp" or asked is None or found is None:
+            continue
+        after = [
+            each
+            for node in _nodes(recording)
+            if pool_of(node) == found[1] and (_created(node) or asked) > asked
+            if (each := _became(node, "Ready")) is not None
+        ]
+        if after:
+            yield _minutes(asked, min(after))
+
+
+def _gpus(recording: Recording) -> Iterator[float]:
+    """Minutes from a node's creation until the Pods of its driver and device plugin are ready for the first time."""
+    pods: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for pod in recording.lists.get("/api/v1/pods", ()):
+        if namespace(pod) in ("gpu-operator", "kube-amd-gpu") and GPU_PODS.search(name(pod)):
+            pods[str(at(pod, "spec.nodeName", ""))].append(pod)
+    for node in _nodes(recording):
+        own, created = pods.get(name(node), []), _created(node)
+        ends = [_became(pod, "Ready") for pod in own]
+        if created is None or not any("device-plugin" in name(each) for each in own) or any(map(_restarts, own)):
+            continue
+        known = [each for each in ends if each is not None]
+        if len(known) == len(ends):
+            yield _minutes(created, max(known))
+
+
+def _releases(recording: Recording) -> Iterator[float]:
+    """Minutes from the creation of a Helm release's first Deployment until all are available, if none was changed."""
+    starts: dict[tuple[str, str], list[datetime.datetime]] = defaultdict(list)
+    ends: dict[tuple[str, str], list[datetime.datetime | None]] = defaultdict(list)
+    for each in recording.lists.get("/apis/apps/v1/deployments", ()):
+        release, created = annotations_of(each).get(RELEASE_NAME, ""), _created(each)
+        if release and created is not None:
+            first = at(each, "metadata.generation", 1) == 1
+            starts[namespace(each), release].append(created)
+            ends[namespace(each), release].append(_became(each, "Available") if first else None)
+    for release, began in starts.items():
+        known = [each for each in ends[release] if each is not None]
+        if len(known) == len(began):
+            yield _minutes(min(began), max(known))
+
+
+def _nodes(recording: Recording) -> list[dict[str, Any]]:
+    return [each for each in recording.lists.get("/api/v1/nodes", ()) if labels(each)]
+
+
+def _created(item: Mapping[str, Any]) -> datetime.datetime | None:
+    return _time(at(item, "metadata.creationTimestamp"))
+
+
+def _became(item: Mapping[str, Any], kind: str) -> datetime.datetime | None:
+    """Time since which a condition is true; None if it is not."""
+    found = condition(item, kind)
+    return _time(found.get("lastTransitionTime")) if found.get("status") == "True" else None
+
+
+def _restarts(pod: Mapping[str, Any]) -> bool:
+    return any(each.get("restartCount") for each in mappings(at(pod, "status.containerStatuses")))
+
+
+def _time(value: Any) -> datetime.datetime | None:
+    try:
+        found = datetime.datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def _minutes(start: datetime.datetime, end: datetime.datetime) -> float:
+    return (end - start).total_seconds() / 60
