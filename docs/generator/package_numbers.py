@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from docs.generator.duplicates import duplicates
 from docs.generator.markdown import code, table
 from docs.generator.packages import ENTRY, Checkout, cycles, reachable, read
+from docs.generator.part_templates import FILES
 from physical_ai.repository import ROOT
 
 DISTRIBUTIONS: Mapping[str, frozenset[str]] = {
@@ -44,6 +47,9 @@ def numbers(checkout: Checkout) -> list[tuple[str, str]]:
         ("lines", f"{sum(each.lines for each in modules):,}"),
         ("modules that `pulumi up` imports", "{} with {:,} lines".format(*of_program(checkout))),
         (f"modules under {SMALL} lines with one importer", str(len(small_with_one_importer(checkout)))),
+        ("functions with the body of another one", str(sum(map(len, duplicates(checkout))))),
+        ("most imports from the program to a module of the core", str(max(ways(checkout).values()))),
+        ("files of a new part", f"{len(FILES)} in one folder, and one line in `parts/registry.py`"),
         ("longest module", f"`{longest.path}`, {longest.lines}"),
         ("longest function", f"in `{function.path}`, {function.longest_function}"),
     ]
@@ -72,23 +78,28 @@ def steps(checkout: Checkout, target: str) -> list[str]:
     """Modules on a shortest path of imports from the program to a module, both included; empty where there is no
     path.
     """
-    ways = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
-    rest = deque(ways)
+    found = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
+    rest = deque(found)
     while rest:
         path = rest.popleft()
-        for each in sorted(checkout.imports.get(path, set()) - ways.keys()):
-            ways[each] = [*ways[path], each]
+        for each in sorted(checkout.imports.get(path, set()) - found.keys()):
+            found[each] = [*found[path], each]
             rest.append(each)
-    return ways.get(target, [])
+    return found.get(target, [])
+
+
+def ways(checkout: Checkout) -> dict[str, int]:
+    """Number of imports between the program and each module of the core; -1 where there is no way."""
+    return {path: len(steps(checkout, path)) - 1 for path in checkout.modules if path.startswith(CORE)}
 
 
 def distances(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
     """Each number of imports between the program and a core module, with how many modules have that distance, and one
     of them.
     """
-    ways = {path: len(steps(checkout, path)) - 1 for path in checkout.modules if path.startswith(CORE)}
-    for number in sorted(set(ways.values()) - {-1}):
-        found = [path for path, own in ways.items() if own == number]
+    lengths = ways(checkout)
+    for number in sorted(set(lengths.values()) - {-1}):
+        found = [path for path, own in lengths.items() if own == number]
         yield str(number), str(len(found)), code(found[-1])
 
 
@@ -101,8 +112,10 @@ def small_with_one_importer(checkout: Checkout) -> list[str]:
     return [path for path, module in checkout.modules.items() if module.lines < SMALL and importers.get(path) == 1]
 
 
-def parts(checkout: Checkout) -> Iterator[tuple[str, str, str, str]]:
-    """Each optional part: the files in its folder, their lines, and the modules outside that import one of them."""
+def parts(checkout: Checkout) -> Iterator[tuple[str, ...]]:
+    """Each optional part: the files in its folder, their lines, the modules outside that import one of them, the files
+    of its models in the simulator, and those of its tests.
+    """
     for folder in sorted(path for path in (checkout.root / "parts").iterdir() if (path / "part.py").exists()):
         prefix = f"parts/{folder.name}/"
         files = [path for path in folder.iterdir() if path.is_file()]
@@ -112,13 +125,28 @@ def parts(checkout: Checkout) -> Iterator[tuple[str, str, str, str]]:
             for path, targets in checkout.imports.items()
             if not path.startswith(prefix) and any(target.startswith(prefix) for target in targets)
         ]
-        yield folder.name, str(len(files)), str(lines), str(len(outside))
+        yield folder.name, str(len(files)), str(lines), str(len(outside)), *map(str, elsewhere(checkout.root, folder))
+
+
+def elsewhere(root: Path, part: Path) -> tuple[int, int]:
+    """Number of files about a part outside of its folder: models in the simulator, and tests."""
+    pins = part / "charts.yaml"
+    names = re.findall(r"^- name: (\S+)", pins.read_text(encoding="utf-8"), re.MULTILINE) if pins.exists() else []
+    models = [root / "simulator" / part.name, *(root / "simulator" / "charts" / "data" / name for name in names)]
+    return _files(models), _files([root / "tests" / "unit" / "parts" / part.name])
+
+
+def _files(folders: Iterable[Path]) -> int:
+    return sum(
+        path.is_file() and path.suffix != ".pyc" for folder in folders if folder.exists() for path in folder.rglob("*")
+    )
 
 
 def report(checkout: Checkout) -> Iterator[str]:
     yield table(("what", "number"), numbers(checkout))
     yield table(("distribution", "modules", "lines"), distributions(checkout))
-    yield table(("part", "files", "lines", "modules outside that import it"), parts(checkout))
+    heads = ("part", "files", "lines", "modules outside that import it", "files in the simulator", "files of tests")
+    yield table(heads, parts(checkout))
     yield table(("imports from the program", "modules of the core", "such as"), distances(checkout))
     rows = [
         (name, str(checkout.lines(name)), "yes" if name in checkout.program else "", ", ".join(sorted(targets)) or "–")
@@ -127,6 +155,7 @@ def report(checkout: Checkout) -> Iterator[str]:
     yield table(("package", "lines", "program", "imports"), rows)
     for kind, found in (("modules", checkout.cycles()), ("folders", checkout.folder_cycles())):
         yield from (f"cycle of {kind}: {', '.join(group)}" for group in found)
+    yield from (f"one body: {', '.join(group)}" for group in duplicates(checkout))
 
 
 def main() -> None:

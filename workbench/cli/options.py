@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -146,3 +147,13 @@ WorkflowPriority = Annotated[
 TemplateVariables = Annotated[
     list[str] | None, typer.Option("--set-env", metavar="NAME=VALUE", help="An environment variable of every task.")
 ]
+
+
+def write_new_file(path: Path, text: str) -> None:
+    """Writes a new file. Raises typer.BadParameter if the file exists, since somebody may have edited it."""
+    if os.path.lexists(path):
+        raise typer.BadParameter(f"{path} exists already: remove it, or name another file", param_hint="--output")
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise typer.BadParameter(f"{path} can't be written: {error.strerror}", param_hint="--output") from None

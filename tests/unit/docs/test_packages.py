@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generator.duplicates import duplicates
 from docs.generator.package_diagram import diagram, label
 from docs.generator.package_numbers import (
     CORE,
@@ -113,12 +114,24 @@ def test_a_part_is_counted_by_its_files_and_by_who_imports_them(checkout: Checko
     for name, text in {
         "parts/mill/part.py": "A = 1\n",
         "parts/mill/mill-values.yaml": "a: 1\nb: 2\n",
+        "parts/mill/charts.yaml": "- name: grinder\n  a: 1\n",
         "components/mill.py": "from parts.mill.part import A\n",
+        "simulator/mill/model.py": "B = 1\n",
+        "simulator/charts/data/grinder/values.yaml": "a: 1\n",
+        "tests/unit/parts/mill/test_mill.py": "",
     }.items():
         (checkout.root / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.root / name).write_text(text)
     read.cache_clear()
-    assert list(parts(read(checkout.root))) == [("mill", "2", "3", "1")]
+    assert list(parts(read(checkout.root))) == [("mill", "3", "5", "1", "2", "1")]
+
+
+def test_functions_with_one_body_are_found_whatever_their_docstrings(checkout: Checkout) -> None:
+    body = "    b = a + 1\n    if b:\n        b += 2\n    return b\n"
+    (checkout.root / "components" / "one.py").write_text(f"def f(a):\n    'Text.'\n{body}")
+    (checkout.root / "components" / "two.py").write_text(f"def g(a: int) -> int:\n{body}def h(c):\n{body}")
+    read.cache_clear()
+    assert duplicates(read(checkout.root)) == [("components/one.py:f", "components/two.py:g")]
 
 
 def test_each_module_is_of_one_distribution(own: Checkout) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generator.part_skeleton import FILES, files, input_problem, next_steps
+from docs.generator.part_skeleton import files, input_problem, next_steps
+from docs.generator.part_templates import FILES
 from physical_ai.planning.part_files import OPEN, open_lines
 from physical_ai.repository import ROOT
 from tests.support.part_copy import CHART, DAY, NAME, VERSION, PartCopy, part_copy

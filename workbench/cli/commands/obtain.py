@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from workbench.cli import azure_login
 from workbench.cli.azure_login import SUBSCRIPTION_VARIABLE
 from workbench.cli.console import print_json
 from workbench.cli.exit_codes import FINDINGS
-from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, SpotFactor, Stack
+from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, SpotFactor, Stack, write_new_file
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
@@ -74,7 +73,7 @@ def obtain(  # noqa: PLR0917 - each is an option
     if change:
         load(stack, [*overlays, Overlay("the change", change)])  # raises with every fault of the changed settings
     if change and output is not None:
-        _write(output, output_of.text(settings, decisions, change))
+        write_new_file(output, output_of.text(settings, decisions, change))
     changes = differences(loaded, change)
     if json:
         print_json(output_of.document(settings, decisions, change, changes, why_not))
@@ -130,13 +129,3 @@ def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:
         except SettingsError:
             continue
     return found
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a new file. Raises typer.BadParameter if the file exists, since somebody may have edited it."""
-    if os.path.lexists(path):
-        raise typer.BadParameter(f"{path} exists already: remove it, or name another file", param_hint="--output")
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise typer.BadParameter(f"{path} can't be written: {error.strerror}", param_hint="--output") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from physical_ai.findings import Severity, any_at_least
 from physical_ai.untrusted.text import inert, inert_json, printable
 from workbench.cli.console import STYLES, err, print_json
+from workbench.cli.options import write_new_file
 
 if TYPE_CHECKING:
     from physical_ai.findings import Finding
@@ -48,7 +48,7 @@ def lint_script(request: Request, context: Context, least: Severity) -> bool:
     name = str(request.output or script.with_suffix(".yaml").name)
     checked = [_check(written, name, context)] if written is not None else []
     if written is not None and request.output is not None:
-        _write(request.output, written)
+        write_new_file(request.output, written)
     if request.as_json:
         found = document(checked, context.name, context.pool, kinds=())
         print_json({**found, "sbatch": _document(script, result), "workflow": result.workflow})
@@ -95,16 +95,6 @@ def _check(text: str, name: str, context: Context) -> Checked:
         (checked,) = check_files({path: Path(folder)}, context)
 
     return replace(checked, file=name, findings=[replace(finding, file=name) for finding in checked.findings])
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a new file. Raises typer.BadParameter if the file exists, since somebody may have edited it."""
-    if os.path.lexists(path):
-        raise typer.BadParameter(f"{path} exists already: remove it, or name another file", param_hint="--output")
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise typer.BadParameter(f"{path} can't be written: {error.strerror}", param_hint="--output") from None
 
 
 def _document(script: Path, result: Result) -> dict[str, object]:
