@@ -126,13 +126,21 @@ class Checkout:
         """Groups of modules that import each other."""
         return cycles(self.imports)
 
+    def _folder(self, path: str) -> PurePosixPath:
+        package = self.modules[path].package
+        return PurePosixPath(package) if package in {"parts", "part components"} else PurePosixPath(path).parent
+
     def folder_cycles(self) -> list[list[str]]:
-        """Groups of folders that import each other. A folder and its subfolder do not count."""
+        """Groups of folders that import each other. A folder and its subfolder do not count.
+
+        The folders of parts count as two: their components, which are above the core's, and everything else, which is
+        on the floor of the settings.
+        """
         folders: dict[str, set[str]] = {}
         for path, targets in self.imports.items():
-            own = PurePosixPath(path).parent
+            own = self._folder(path)
             below = folders.setdefault(own.as_posix(), set())
-            for other in (PurePosixPath(each).parent for each in targets):
+            for other in map(self._folder, targets):
                 if own != other and own not in other.parents and other not in own.parents:
                     below.add(other.as_posix())
         return cycles(folders)

@@ -143,6 +143,15 @@ def test_the_core_is_few_imports_away_from_the_program(own: Checkout) -> None:
     assert [number for number, _, _ in distances(own)][:NEAR] == ["1", "2", "3", "4"]
 
 
+def test_the_only_folders_that_import_each_other_are_on_the_floor_of_the_settings(own: Checkout) -> None:
+    (group,) = own.folder_cycles()
+    assert {"/".join(name.split("/")[:2]) for name in group} == {
+        "parts",
+        "physical_ai/planning",
+        "physical_ai/settings",
+    }
+
+
 def test_modules_that_import_each_other_are_a_cycle(checkout: Checkout) -> None:
     assert checkout.cycles() == [["physical_ai/settings/check.py", "physical_ai/settings/load.py"]]
 
