@@ -15,6 +15,7 @@ from physical_ai.settings.layers.merge import Layer, Merged, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
+from physical_ai.settings.layers.region_layer import environments_values
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.tree import Settings
@@ -115,6 +116,8 @@ def _judge(
             faults += document.faults
             layer = without_profile(Layer(label, document.data, lines=document.lines), faults)
             layers.append(without_target(layer, faults))
+            if file.parent.name == "region":
+                faults += environments_values(layers[-1])
     # Otherwise a missing file would be reported again as many missing settings.
     if unknown or any(fault.where.startswith("(") for fault in faults):
         raise SettingsError(faults)

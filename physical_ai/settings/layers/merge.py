@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,8 @@ subnet 0.62.
 """
 POOLS = ("pools", "cpuPool", "systemPool")
 """Sections with node pools."""
+ROLE = ("priority", "scale", "spot", "labels", "taints")
+"""Keys of a pool that its role gives, and no hardware: a pool in its place keeps them."""
 STACK_FILE_PREFIX = "physical-ai:"
 """Prefix of each top-level key in a stack file."""
 
@@ -56,6 +59,8 @@ class Merged:
     sources: dict[Path, Layer] = field(default_factory=dict[Path, Layer])
     """Layer that set or removed the value at each path; for a map, the last layer that set anything in it."""
     faults: list[Fault] = field(default_factory=list[Fault])
+    replaced: dict[str, tuple[str, Layer]] = field(default_factory=dict[str, "tuple[str, Layer]"])
+    """Pools in the place of another one: by name, the pool that was there, and the layer that replaces it."""
 
     def source(self, path: Path) -> Layer:
         """The layer that sets `path`, or should set it."""
@@ -95,8 +100,53 @@ def merge(layers: Sequence[Layer], last: Layer) -> Merged:
     """Merges the layers, lowest first; `last` is the stack file's layer."""
     merged = Merged(layers, last)
     for layer in layers:
-        _lay(merged, layer, merged.data, layer.data, ())
+        _lay(merged, layer, merged.data, _in_place(merged, layer), ())
     return merged
+
+
+def _in_place(merged: Merged, layer: Layer) -> Mapping[str, Any]:
+    """Data of a layer after its pools took the place of others: each has what `ROLE` names of the pool that it
+    replaces, with the layers that set it, and the other pool is removed.
+
+    A pool is left out where a layer below has removed the pool that it would replace.
+    """
+    pools = layer.data.get("pools")
+    if not is_map(pools):
+        return layer.data
+    kept = dict(pools)
+    for name, pool in pools.items():
+        old = pool.get("replaces") if is_map(pool) else None
+        if not isinstance(old, str):
+            continue
+        kept[name] = {key: value for key, value in pool.items() if key != "replaces"}
+        below: dict[str, Any] = merged.data.get("pools") or {}
+        given = below.get(old)
+        if is_map(given) and old != name:
+            merged.replaced[name] = (old, layer)
+            _take_role(merged, old, name, given)
+            if old in kept and kept[old] is None:
+                del kept[old]
+            _remove(merged, layer, below, ("pools", old))
+        elif old != name and ("pools", old) in merged.sources:
+            del kept[name]
+        else:
+            others = [each for each in below if each != name]
+            near = nearest(old, others)
+            fix = f"Did you mean '{near}'?" if near else f"Pools of the layers below: {', '.join(others) or 'none'}."
+            problem = "A pool can't replace itself." if old == name else f"No layer below has a pool '{old}'."
+            merged.faults.append(layer.fault(("pools", name, "replaces"), problem, fix))
+    return {**layer.data, "pools": kept}
+
+
+def _take_role(merged: Merged, old: str, new: str, given: Mapping[str, Any]) -> None:
+    target: dict[str, Any] = merged.data["pools"].setdefault(new, {})
+    for key in ROLE:
+        if key in given:
+            target[key] = deepcopy(given[key])
+            before = ("pools", old, key)
+            for path, source in list(merged.sources.items()):
+                if path[:3] == before:
+                    merged.sources["pools", new, *path[2:]] = source
 
 
 def _lay(merged: Merged, layer: Layer, target: dict[str, Any], source: Mapping[str, Any], path: Path) -> None:

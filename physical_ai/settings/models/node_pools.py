@@ -228,10 +228,20 @@ class Fallback(Model):
         return self
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Pool(NodePool):
     """A GPU node pool: one GPU model, one driver source."""
 
     driver: Driver = Field(description="Driver and its installer.")
+    replaces: str | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="Pool of the layers below in whose place this one is: it has its scale, priority, Spot price,"
+        " labels and taints, and the other pool is removed. Consumed when the layers are merged.",
+    )
     sharing: Sharing = Field(
         default_factory=Sharing, description="Sharing of a GPU by several Pods; nothing: one Pod a GPU."
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
-from physical_ai.catalog import price, region, regions, vm_size, vm_sizes
+from physical_ai.catalog import judge, price, region, regions, vm_size, vm_sizes
 from physical_ai.settings.facts.addresses import PRIVATE
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
-from physical_ai.settings.faults import SettingsError, fault
+from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_list, is_map
-from physical_ai.settings.layers.merge import Layer, merge
-from physical_ai.settings.layers.names import STACKS, StackName, existing, layer_files, name_faults, stack_label
+from physical_ai.settings.layers.merge import Layer, Merged, merge
+from physical_ai.settings.layers.names import PLACE, STACKS, StackName, existing, layer_files, name_faults, stack_label
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.loading import load_settings
@@ -26,11 +26,9 @@ them.
 """
 SYSTEM_PREFIX, POOL_PREFIX = 24, 26
 """Prefix lengths of the proposed subnets. Each subnet is in a /24 block of its own, so that it can grow."""
-_NOT_AZURE = "New stacks are written for AKS clusters only."
-_BY_HAND = (
-    "For a cluster that exists already, copy the example of docs/existing-clusters.md: its name is free, and its nodes"
-    " are known to their owner only."
-)
+
+
+_BY_HAND = "For a cluster that exists already, copy the example of docs/existing-clusters.md: its name is free."
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,19 @@ class PoolProposal:
 
 
 @dataclass(frozen=True)
+class Replaced:
+    """A pool of the environment that a layer of the region replaces or removes."""
+
+    pool: str
+    by: str | None
+    """Pool in its place; None where there is none."""
+    layer: str
+    """Name of the layer's file."""
+    reason: str
+    """Reason that the catalogue knows, as a sentence; empty where it knows none."""
+
+
+@dataclass(frozen=True)
 class Proposal:
     """Values of the layers and the catalogue from which a new stack is made."""
 
@@ -86,6 +97,8 @@ class Proposal:
     region_zones: tuple[str, ...]
     region_layer: bool
     """True where the region already has a layer."""
+    replaced: tuple[Replaced, ...]
+    """Pools that the region's layer puts in the place of others, or removes."""
     root: FilePath
 
     def pool(self, name: str) -> PoolProposal | None:
@@ -100,6 +113,15 @@ def _new_name(given: str, root: FilePath) -> str:
     return f"Such as '{environment}-{place}'.  Environments: {', '.join(environments)}.  Regions: physai regions"
 
 
+def _name_faults(name: StackName, root: FilePath) -> list[Fault]:
+    """Faults of a new stack's name, as one where both of its parts are unknown. The region needs no layer yet."""
+    faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
+    if len(faults) < 2:
+        return faults
+    problem = f"There is neither an environment '{name.environment}' nor a region '{name.region}'."
+    return [fault(stack_label(str(name), root), PLACE, problem, f"{_new_name('', root)}  {_BY_HAND}")]
+
+
 def propose(stack: str, root: FilePath = STACKS) -> Proposal:
     """Proposal for a new stack with this name.
 
@@ -111,9 +133,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         problem, fix = "The stack already exists.", f"Change its file; see also: physai explain {stack}"
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
     region_file = root / "layers" / "region" / f"{name.region}.yaml"
-    faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
-    if len(faults) > 1:  # both parts of the name are unknown
-        faults.append(fault(stack_label(stack, root), "(stack name)", _NOT_AZURE, _BY_HAND))
+    faults = _name_faults(name, root)
     layers: list[Layer] = []
     for label, file in layer_files(name, root).items():
         if file.is_file():
@@ -122,7 +142,10 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
             layers.append(Layer(label, document.data, lines=document.lines))
     if faults:
         raise SettingsError(faults)
-    data = merge(layers, Layer(stack_label(stack, root), {})).data
+    merged = merge(layers, Layer(stack_label(stack, root), {}))
+    if merged.faults:
+        raise SettingsError(merged.faults)
+    data = merged.data
     place = region(name.region)
     sections: dict[str, Path] = {SYSTEM_POOL: ("systemPool",), CPU_POOL: ("cpuPool",)}
     sections |= {pool: ("pools", pool) for pool in _map(data, "pools")}
@@ -138,8 +161,21 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         place.utc_offset,
         place.zones,
         region_file.is_file(),
+        tuple(_replaced(layers, merged, name.region)),
         root,
     )
+
+
+def _replaced(layers: Sequence[Layer], merged: Merged, region_name: str) -> Iterator[Replaced]:
+    """Pools of the layers below the region's that the merged data lacks, with the reason."""
+    below = merge([layer for layer in layers if FilePath(layer.label).parent.name != "region"], merged.last).data
+    by = {old: new for new, (old, _) in merged.replaced.items()}
+    for name, pool in _map(below, "pools").items():
+        if name not in _map(merged.data, "pools"):
+            verdicts = judge(str(_map(pool).get("sku", "")), region_name)
+            reasons = [each.problem for each in verdicts if "-region" in each.rule]
+            layer = merged.source(("pools", name)).label
+            yield Replaced(name, by.get(name), layer, reasons[0] if reasons else "")
 
 
 def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict[str, IPv4Network]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parts.network_operator.names import MOST_NODES
+from physical_ai.catalog import machines
 from physical_ai.settings.facts.fabric import has_infiniband, uses_fabric
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
@@ -20,7 +21,8 @@ def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for name, platform in settings.osmo.platforms.items():
         pool = settings.pools.get(name)
         setting: Path = ("osmo", "platforms", name, "rdma")
-        if platform.rdma and pool is not None and not uses_fabric(pool) and trust(setting, ("pools", name)):
+        known = pool is not None and pool.sku in machines()
+        if platform.rdma and pool is not None and known and not uses_fabric(pool) and trust(setting, ("pools", name)):
             problem = f"Tasks on pool {name} have no adapters to use."
             fabric: tuple[Path, ...] = (("pools", name, "fabric"),)
             yield error(setting, problem, "rdma: false, or fabric: infiniband for the pool.", others=fabric)
@@ -28,7 +30,7 @@ def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         path: Path = ("pools", name)
         if not trust(path, (*path, "sku"), (*path, "fabric")):
             continue
-        if pool.fabric == "infiniband" and not has_infiniband(pool):
+        if pool.fabric == "infiniband" and pool.sku in machines() and not has_infiniband(pool):
             problem = f"{pool.sku} has no InfiniBand."
             fix = "fabric: none, or an ND size with InfiniBand, such as Standard_ND96isr_H100_v5."
             yield error((*path, "fabric"), problem, fix, others=((*path, "sku"),), rule=rules.FABRIC_SIZE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +61,29 @@ def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
         price = "no price" if usd is None else f"{usd:,.3f}"
         cells = [row["name"], row["size"], row["driverSource"] or "", row["priority"], count, zones]
         table.add_row(*map(escape, cells), price, row["quotaFamily"])
-    left_out = [pool.name for pool in proposal.pools if pool.name not in {row["name"] for row in rows}]
     lines: list[RenderableType] = [table]
-    if left_out:
-        lines.append(Text(f"left out: {', '.join(left_out)}", style="yellow"))
+    lines += [Text(line, style="yellow") for line in absent(proposal, {row["name"] for row in rows})]
     usages = "; ".join(f"{each['usage']} {each['most']}" for each in needs)
     lines.append(Text(f"quota for the maximum number of nodes, in vCPU, surge included: {usages}"))
     lines += [Text(str(warning), style="yellow") for warning in loaded.warnings]
     return Group(*lines)
+
+
+def absent(proposal: Proposal, kept: Collection[str]) -> Iterator[str]:
+    """Sentences about the pools of the environment that the stack lacks, each with what is in its place and why."""
+    for each in proposal.replaced:
+        how = f"replaced by {each.by}, which keeps its scale and priority" if each.by else "removed"
+        yield f"{each.pool}: {how} ({each.layer}). {each.reason}".rstrip()
+    for pool in proposal.pools:
+        if pool.name not in kept:
+            yield f"left out: {pool.name}. {_why_left_out(pool, proposal.name.region)}"
+
+
+def _why_left_out(pool: PoolProposal, region: str) -> str:
+    from physical_ai.catalog import judge
+
+    found = [each.problem for each in judge(pool.size, region, pool.driver) if each.is_error]
+    return found[0] if found else "You asked for none."
 
 
 def next_steps(proposal: Proposal, loaded: Loaded) -> RenderableType:
@@ -139,5 +154,8 @@ def document(proposal: Proposal, loaded: Loaded, files: NewFiles, made: Sequence
         "files": {str(path): text for path, text in files.texts.items()},
         "pools": pools(loaded),
         "quota": quota(loaded),
+        "replaced": [
+            {"pool": each.pool, "by": each.by, "layer": each.layer, "reason": each.reason} for each in proposal.replaced
+        ],
         "warnings": [str(warning) for warning in loaded.warnings],
     }
