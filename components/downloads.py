@@ -8,24 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from physical_ai.catalog.plugins import CHECKSUMS, RECORD, archive_name, pinned, recorded
 from physical_ai.repository import ROOT
 
-CHECKSUMS = ROOT / ".github" / "checksums.toml"
-"""File with the checksums of the charts' and plugins' archives, and of the program in each plugin's archive;
-.github/scripts/pulumi_programs.py writes it.
-"""
-PROVIDERS = ("azure-native", "kubernetes", "random")
-RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
 INSTALL = (
     "Remove it, and run .venv/bin/python .github/scripts/pulumi_programs.py install FOLDER. If it is the publisher's "
     "plugin, find out why it was published again."
@@ -70,8 +62,7 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
 
 def plugin_problems() -> list[tuple[str, str, str]]:
     """Name, problem and fix of each provider plugin of this machine that is not the recorded one."""
-    rows: dict[str, Mapping[str, Any]] = tomllib.loads(CHECKSUMS.read_text(encoding="utf-8")).get("archives", {})
-    return list(_problems(rows, {name: version(f"pulumi-{name}") for name in PROVIDERS}, os.environ))
+    return list(_problems(recorded(CHECKSUMS), pinned(), os.environ))
 
 
 def _problems(
@@ -88,12 +79,6 @@ def _problems(
         for program in programs if expected else ():
             if (found := _sha256(program)) != expected:
                 yield archive, f"{program} has the sha256 {found}, and {expected} is recorded.", INSTALL
-
-
-def archive_name(name: str, pin: str) -> str:
-    """File name of the archive in which the publisher offers a plugin for this machine."""
-    chip = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    return f"pulumi-resource-{name}-v{pin}-{platform.system().lower()}-{chip}.tar.gz"
 
 
 def installed_plugins(name: str, pin: str, environment: Mapping[str, str]) -> Iterator[Path]:

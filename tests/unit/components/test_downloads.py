@@ -13,8 +13,9 @@ import pytest
 
 from components import downloads
 from components.config import CHARTS_VARIABLE, SIMULATED_VARIABLE, pulls_charts, with_verified_charts
-from components.downloads import PullFailed, archive_name, plugin_problems, pulled_charts
+from components.downloads import PullFailed, plugin_problems, pulled_charts
 from components.platform.platform import Platform
+from physical_ai.catalog.plugins import PROVIDERS, archive_name, pinned
 from physical_ai.settings import Overlay, load
 from tests.support.recording import record
 from tests.support.workflow_files import script
@@ -126,8 +127,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(downloads, "CHECKSUMS", tmp_path / "checksums.toml")
     rows = ""
-    for name in downloads.PROVIDERS:
-        pin = downloads.version(f"pulumi-{name}")
+    for name, pin in pinned().items():
         program = tmp_path / "plugins" / f"resource-{name}-v{pin}" / f"pulumi-resource-{name}"
         program.parent.mkdir(parents=True)
         program.write_bytes(PLUGIN)
@@ -161,7 +161,7 @@ def test_a_plugin_on_the_path_precedes_the_installed_one(plugins: Path) -> None:
 def test_a_plugin_without_a_recorded_checksum_is_refused(plugins: Path) -> None:
     (plugins / "checksums.toml").write_text("")
     found = plugin_problems()
-    assert len(found) == len(downloads.PROVIDERS)
+    assert len(found) == len(PROVIDERS)
     assert all("pulumi_programs.py record" in fix for _, _, fix in found)
 
 
@@ -182,12 +182,12 @@ def test_every_package_whose_plugin_the_engine_installs_is_compared() -> None:
     """The language host reads them where the packages are (pulumi, sdk/python/cmd/pulumi-language-python)."""
     folder = Path(str(pulumi.__file__)).parents[1]
     plugins = {json.loads(file.read_text())["name"] for file in folder.glob("*/pulumi-plugin.json")}
-    assert plugins == set(downloads.PROVIDERS)
+    assert plugins == set(PROVIDERS)
 
 
 def test_archives_have_the_names_that_are_recorded() -> None:
     module: Any = script("pulumi_programs")
     pins = module.versions()
     names = {each.name for each in module.archives(pins, "linux", module.machine())}
-    assert {archive_name(name, pins[name]) for name in downloads.PROVIDERS} < names
-    assert module.PROVIDERS == downloads.PROVIDERS
+    assert {archive_name(name, pins[name]) for name in PROVIDERS} < names
+    assert module.PROVIDERS == PROVIDERS

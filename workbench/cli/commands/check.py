@@ -69,6 +69,7 @@ def check(  # noqa: PLR0917 - each is an option
     Without a login it reports what is known offline, and what Azure would have to answer. For a stack on an
     existing cluster, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
+    from physical_ai.catalog.plugins import recorded
     from physical_ai.settings.facts.created import region_of
     from workbench.cli.deployment_prerequisites import list_prerequisites
     from workbench.cli.existing_check import check_existing
@@ -76,6 +77,7 @@ def check(  # noqa: PLR0917 - each is an option
     from workbench.cli.requested_stack import read_stack
     from workbench.preflight.backends import claims
     from workbench.preflight.charts import unverified
+    from workbench.preflight.plugins import unrecorded
 
     if questions:
         output.print_questions(json=json)
@@ -95,7 +97,8 @@ def check(  # noqa: PLR0917 - each is an option
         reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
         findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
         asked = "Azure"
-    findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
+    checksums = [*unverified(loaded.plan.charts), *unrecorded(recorded())]
+    findings = [*findings, *checksums, *claims(settings, _others(stack))]
     oldest = reached.kept.oldest if reached is not None else None
     if json:
         queried = reached is not None

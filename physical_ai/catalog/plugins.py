@@ -1,0 +1,34 @@
+"""Provider plugins of the deployed program, and the file with the checksums that they are compared with."""
+
+from __future__ import annotations
+
+import platform
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from physical_ai.repository import ROOT
+
+CHECKSUMS = ROOT / ".github" / "checksums.toml"
+"""File with the checksums of the plugins' archives, and of the program in each, which
+.github/scripts/pulumi_programs.py writes.
+"""
+PROVIDERS = ("azure-native", "kubernetes", "random")
+RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
+
+
+def archive_name(name: str, pin: str) -> str:
+    """File name of the archive in which the publisher offers a plugin for this machine."""
+    chip = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"pulumi-resource-{name}-v{pin}-{platform.system().lower()}-{chip}.tar.gz"
+
+
+def pinned() -> dict[str, str]:
+    """Version of each plugin, which is that of its Python package."""
+    return {name: version(f"pulumi-{name}") for name in PROVIDERS}
+
+
+def recorded(file: Path = CHECKSUMS) -> dict[str, dict[str, Any]]:
+    """Rows of the file with the checksums, by the name of the archive."""
+    return tomllib.loads(file.read_text(encoding="utf-8")).get("archives", {})
