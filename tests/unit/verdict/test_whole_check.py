@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.subscription.versions import kubernetes_findings
 from simulator.azure import StandingRole
 from simulator.azure.data import tables
 from simulator.azure.deployments import Denial
@@ -16,7 +17,9 @@ from simulator.azure.offer_answers import REDIS_VERSION
 from simulator.azure.roles import guid_of
 from tests.support.arm_web import PIPELINE, SUBSCRIPTION, reached, world
 from tests.unit.verdict.test_blockers import OTHER, PLACE, changed, declared
+from workbench.cli import azure_questions
 from workbench.cli.azure_questions import everything
+from workbench.cli.bootstrap_names import GROUP
 from workbench.cli.requested_stack import read_stack
 from workbench.policies import Stack
 
@@ -175,3 +178,47 @@ def test_each_question_is_asked_once(tmp_path: Path) -> None:
     assert SUBSCRIPTION in str(asked)
     again = {each for each in asked if asked.count(each) > 1 and "checkNameAvailability" not in each[0]}
     assert again == set()
+
+
+def test_a_credential_of_a_pipeline_with_the_subject_of_before_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A2 of a first deployment: the credential in Azure, and what GitHub sends, are both asked."""
+    sent = "repo:acme@11/robots@22"
+    monkeypatch.setattr(azure_questions, "repository_of_checkout", lambda: "acme/robots")
+    monkeypatch.setattr(azure_questions, "subject_prefix", lambda repository: sent)
+    identity = {"resourceGroupName": GROUP, "resourceName": "id-deploy"}
+    credential = {
+        "federatedIdentityCredentialResourceName": "github",
+        "issuer": "https://token.actions.githubusercontent.com",
+        "audiences": ["api://AzureADTokenExchange"],
+    }
+    with world(tmp_path) as azure:
+        cloud = azure.web.questions.cloud
+        cloud.put("ResourceGroup", {"resourceGroupName": GROUP, "location": "westus2"})
+        cloud.put("UserAssignedIdentity", {**identity, "location": "westus2"})
+        texts: list[str] = []
+        for subject in ("repo:acme/robots:environment:dev", f"{sent}:environment:dev"):
+            cloud.put("FederatedIdentityCredential", {**identity, **credential, "subject": subject})
+            at = reached(azure, tmp_path / "answers")
+            found = everything(read_stack(PLACE), declared(PLACE), at, TODAY, verdict=False)
+            texts.append(errors([each for each in found if each.rule == "subject"]))
+    assert f"GitHub sends {sent}:environment:dev" in texts[0]
+    assert texts[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "plan", "words"),
+    [
+        ("1.33", "KubernetesOfficial", "with the support plan AKSLongTermSupport only"),
+        ("1.33", "AKSLongTermSupport", ""),
+        ("1.30", "AKSLongTermSupport", "creates no clusters with Kubernetes 1.30"),
+        ("1.36.9", "KubernetesOfficial", "Offered: 1.36.2, 1.36.3"),
+        ("1.37", "KubernetesOfficial", ""),
+    ],
+)
+def test_a_version_goes_with_its_support_plan(tmp_path: Path, version: str, plan: str, words: str) -> None:
+    with world(tmp_path) as azure:
+        offered = reached(azure, tmp_path / "answers").azure.kubernetes("westus2")
+    text = errors(list(kubernetes_findings(offered, version, "westus2", plan)))
+    assert words in text if words else text == ""
