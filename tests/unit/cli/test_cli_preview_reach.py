@@ -36,6 +36,7 @@ def test_a_deleted_rule_closes_the_gateway_and_is_shown_first_of_all(simulate: S
     assert (row["before"], row["after"], row["holds"]) == ("open", "closed", False)
     shown = markdown.reach({"reach": [row]})
     assert "**closes** `internet` → `osmo-gateway`, port 443, by Azure's rule DenyAllInBound of nsg-" in shown
+    assert "; it was open by rule allow-osmo-gateway of nsg-" in shown
     assert "**It must be open**: Users and agents of other clusters reach a public gateway." in shown
 
 

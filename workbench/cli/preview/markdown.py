@@ -84,7 +84,8 @@ def reach(document: Document) -> str:
         verb = verbs[each["after"]]
         must = "" if each["holds"] else f" **It must be {text(each['must'])}**: {text(each['why'])}"
         ends = f"{code(each['from'])} → {code(each['target'])}, port {each['port']}"
-        lines.append(f"- {verb if each['holds'] else f'**{verb}**'} {ends}, by {text(each['by'])}.{must}")
+        before = f"; it was {each['before']} by {text(each['byBefore'])}" if each.get("byBefore") else ""
+        lines.append(f"- {verb if each['holds'] else f'**{verb}**'} {ends}, by {text(each['by'])}{before}.{must}")
     return "\n".join(["**Who reaches whom**: this change", "", *lines]) if lines else ""
 
 
@@ -174,7 +175,7 @@ def _finding(each: Document) -> str:
     where = f"{text(each['type'].rpartition(':')[2])} {code(each['name'])}" + (
         f" {code(each['path'])}" if each["path"] else ""
     )
-    message = f"{text(each['message'])}. {text(each['reason'])}"
+    message = f"{text(each['message']).removesuffix('.')}. {text(each['reason'])}"
     return f"- {_severity(each)} [{text(each['rule'])}]({each['link']}), {where}: {message}"
 
 

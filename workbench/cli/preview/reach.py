@@ -53,6 +53,7 @@ def _row(old: Judgement, new: Judgement, *, holds: bool) -> dict[str, Any]:
         "before": state_of(old),
         "after": state_of(new),
         "by": new.way.verdict.by,
+        "byBefore": old.way.verdict.by,
         "must": new.flow.must.value,
         "holds": holds,
         "why": new.flow.why,
