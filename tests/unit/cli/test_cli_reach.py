@@ -11,10 +11,16 @@ from typing import Any
 
 import pytest
 
+from physical_ai.repository import DOCS
 from tests.unit.cli.test_cli_commands import call
+from workbench.cli.output.reach import diagram
 from workbench.mocks import recorder
 from workbench.mocks.recorder import declared
 from workbench.policies import Stack
+from workbench.policies.flows.declared import Flow, Required
+from workbench.policies.flows.judging import Judgement
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.flows.ways import Way
 
 STACK = "dev-southeastasia"
 
@@ -131,3 +137,27 @@ def test_a_firewall_in_files_decides_and_a_file_without_one_is_refused(tmp_path:
     code, _, err = reach(STACK, "--firewall", str(afw))
     assert code == 0
     assert "no route of the nodes leads to the firewall afw; only its DNAT rules count" in " ".join(err.split())
+
+
+def test_the_diagram_of_all_flows_has_one_edge_for_ports_alike_and_wrong_ones_in_red() -> None:
+    def judged(target: str, port: int, protocol: str, *, is_open: bool, must: Required = Required.OPEN) -> Judgement:
+        flow = Flow("task", target, (port,), protocol, must, "Names.")
+        return Judgement(flow, Way(target, port, (Verdict(is_open, "x"),)))
+
+    rows = [
+        judged("dns", 53, "UDP", is_open=True),
+        judged("dns", 53, "TCP", is_open=True),
+        judged("kai", 9443, "TCP", is_open=True, must=Required.CLOSED),
+    ]
+    assert diagram(rows, steps=False).splitlines() == [
+        "flowchart LR",
+        '  task["task"] -->|53/UDP, 53| dns["dns"]',
+        '  task["task"] -->|9443| kai["kai"]',
+        "  linkStyle 1 stroke:red,stroke-width:3px",
+    ]
+
+
+def test_the_picture_on_the_page_is_what_the_command_draws(tmp_path: Path) -> None:
+    file = tmp_path / "way.mmd"
+    assert reach(STACK, "service", "database", "--picture", str(file))[0] == 0
+    assert f"```mermaid\n{file.read_text()}```" in (DOCS / "reachability.md").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.markup import escape
@@ -113,10 +113,7 @@ def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
     """A Mermaid diagram with each connection as an edge; with `steps`, each connection with all its hops."""
     lines = ["flowchart LR"]
     if not steps:
-        for each, ports in grouped(judged):
-            edge = f"{EDGES[state_of(each)]}|{_text(_ports(each, ports))}|"
-            lines.append(f"  {_node(each.flow.source)} {edge} {_node(_target(each))}")
-        return "\n".join(dict.fromkeys(lines)) + "\n"
+        return "\n".join([*lines, *_edges(judged)]) + "\n"
     for number, (each, ports) in enumerate(grouped(judged)):
         last = f"f{number}[{_quoted(f'{each.flow.source}')}]"
         for at, step in enumerate(each.way.hops):
@@ -128,6 +125,19 @@ def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
         target = f"t{number}[{_quoted(f'{_target(each)} : {_ports(each, ports)}')}]"
         lines.append(f"  {last} {EDGES[state_of(each)]} {target}")
     return "\n".join(lines) + "\n"
+
+
+def _edges(judged: Sequence[Judgement]) -> Iterator[str]:
+    """One edge for all ports between two ends with the same state; red where the state is wrong."""
+    ports: dict[tuple[str, str, str, bool], list[str]] = {}
+    for each, numbers in grouped(judged):
+        key = (each.flow.source, _target(each), state_of(each), each.holds)
+        ports.setdefault(key, []).append(_ports(each, numbers))
+    for (source, target, state, _), texts in ports.items():
+        yield f"  {_node(source)} {EDGES[state]}|{_text(', '.join(dict.fromkeys(texts)))}| {_node(target)}"
+    wrong = [str(place) for place, (*_, holds) in enumerate(ports) if not holds]
+    if wrong:
+        yield f"  linkStyle {','.join(wrong)} stroke:red,stroke-width:3px"
 
 
 def _node(name: str) -> str:
