@@ -117,7 +117,8 @@ def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
     with_gpus = tuple(each.name for each in platforms(settings) if each.resource) if osmo or simulated else ()
     from_zero = tuple(name for name, pool in settings.pools.items() if pool.scale.min == 0 and pool.scale.initial)
     kubeconfig = str(folder.path / KUBECONFIG)
-    return Subject(settings.stack, simulated, str(folder.path), kubeconfig, with_gpus, from_zero)
+    empty = tuple(name for name, pool in settings.pools.items() if pool.scale.max and not pool.scale.initial_count)
+    return Subject(settings.stack, simulated, str(folder.path), kubeconfig, with_gpus, empty, from_zero)
 
 
 def run(words: Sequence[str], file: Path) -> Answer:

@@ -15,8 +15,11 @@ from physical_ai.catalog.row import Row, Text
 
 FILE = Path(__file__).with_name("stages.yaml")
 AS_ON_AZURE = "as-on-azure"
-ZERO = "{zero}"
-"""Placeholder in a command, for the arguments that let GPU pools begin without nodes (`zero_words`)."""
+CHECK, FRESH = ("physai", "check"), "--fresh"
+ZERO, ONE = "{zero}", "{one}"
+"""Placeholders in a command, for the arguments that let GPU pools begin without nodes (`zero_words`), and with which a
+check counts one node of each (`one_words`).
+"""
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | Literal["deployment", "nodes"]
 
 
@@ -53,6 +56,8 @@ class Subject:
     kubeconfig: str
     platforms: tuple[str, ...] = ()
     """Names of the stack's OSMO platforms with GPUs; empty for a stack without OSMO."""
+    empty: tuple[str, ...] = ()
+    """GPU pools that begin without nodes by the settings. The stage `nodes` needs one of each."""
     from_zero: tuple[str, ...] = ()
     """GPU pools that can scale to zero, but begin with at least one node by the stack's settings."""
 
@@ -78,9 +83,15 @@ def left_out(stage: Stage, subject: Subject) -> str | None:
     return None
 
 
-def commands(stage: Stage, subject: Subject) -> list[tuple[str, ...]]:
-    """The command lines of a stage: one, or one for each OSMO platform with GPUs if the stage has `each: platform`."""
+def commands(stage: Stage, subject: Subject, *, again: bool = False) -> list[tuple[str, ...]]:
+    """Commands of a stage that is not left out: one, or one for each platform.
+
+    Args:
+        again: True for a stage that was begun before: its check does not take the answers that Azure gave then.
+    """
     template = stage.simulated if subject.simulated and not isinstance(stage.simulated, str) else stage.command
+    if again and template[:2] == CHECK and FRESH not in template:
+        template = (*template, FRESH)
     platforms: Sequence[str] = subject.platforms if stage.each == "platform" else ("",)
     return [tuple(_words(template, subject, platform)) for platform in platforms]
 
@@ -94,8 +105,14 @@ def _words(template: Sequence[str], subject: Subject, platform: str) -> list[str
     }
     found: list[str] = []
     for word in template:
-        found += zero_words(subject) if word == ZERO else [word.format_map(known)]
+        more = {ZERO: zero_words, ONE: one_words}.get(word)
+        found += [word.format_map(known)] if more is None else more(subject)
     return found
+
+
+def one_words(subject: Subject) -> list[str]:
+    """Arguments with which a check counts one node of each GPU pool that begins without nodes."""
+    return [word for pool in subject.empty for word in ("--set", f"pools.{pool}.scale.initial=1")]
 
 
 def zero_words(subject: Subject) -> list[str]:

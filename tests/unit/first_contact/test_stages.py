@@ -13,7 +13,7 @@ from tests.support.documentation import ROOT
 from workbench.first_contact.judging import Answer, Result, judge
 from workbench.first_contact.stages import Stage, Subject, commands, left_out, stages
 
-AZURE = Subject("dev-westus2", False, "/f", "/f/kubeconfig", ("h100", "rtxpro"), ("h100gpu",))
+AZURE = Subject("dev-westus2", False, "/f", "/f/kubeconfig", ("h100", "rtxpro"), ("a10gpu",), ("h100gpu",))
 SIMULATED = replace(AZURE, simulated=True)
 NAMES = [each.name for each in stages()]
 
@@ -59,6 +59,22 @@ def test_pools_begin_without_nodes_where_the_settings_let_them() -> None:
     assert words == ("physai", "up", "dev-westus2", "--set", path)
     (words,) = commands(stage("cluster"), replace(AZURE, from_zero=()))
     assert words == ("pulumi", "up", "--yes", "--stack", "dev-westus2")
+
+
+def test_quota_is_asked_for_one_node_of_each_gpu_pool() -> None:
+    (words,) = commands(stage("quota"), AZURE)
+    one = ("--set", "pools.a10gpu.scale.initial=1")
+    assert words == ("physai", "check", "dev-westus2", "--no-verdict", *one, "--json")
+    assert "--set" not in commands(stage("quota"), replace(AZURE, empty=()))[0]
+
+
+def test_a_check_that_is_run_again_asks_azure_anew() -> None:
+    for each in stages():
+        if each.command[:2] == ("physai", "check"):
+            (words,) = commands(each, AZURE, again=True)
+            assert words.count("--fresh") == 1
+    assert "--fresh" in commands(stage("login"), AZURE)[0]
+    assert "--fresh" not in commands(stage("record"), AZURE, again=True)[0]
 
 
 def test_a_node_is_brought_for_each_platform() -> None:

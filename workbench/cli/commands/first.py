@@ -73,7 +73,7 @@ def first(  # noqa: PLR0917 - each is an option
                 print_stage(number, each, subject, priced)
             return
         with folder.held():
-            ending, progress = _run_all(progress, subject, folder, priced, (until, yes))
+            ending, progress = _run_all(progress, subject, folder, priced, (from_, until, yes))
     except Unreadable as problem:
         fix = f"Remove {folder.state}, to begin again; what was created stays, and the stages find it."
         err.print(f"{folder.state}: {problem}\n  {fix}", markup=False, style="red", soft_wrap=True)
@@ -115,7 +115,7 @@ def _progress(folder: Folder, settings: Settings, *, simulated: bool, back: str 
 
 
 def _run_all(
-    progress: Progress, subject: Subject, folder: Folder, figures: Figures, choices: tuple[str | None, bool]
+    progress: Progress, subject: Subject, folder: Folder, figures: Figures, choices: tuple[str | None, str | None, bool]
 ) -> tuple[Ending, Progress]:
     """Runs the stages that are not done, in their order, up to the chosen one or the first failure.
 
@@ -125,13 +125,14 @@ def _run_all(
     from workbench.first_contact.progress import is_done
     from workbench.first_contact.stages import stages
 
-    until, yes = choices
+    back, until, yes = choices
     for number, stage in enumerate(stages(), start=1):
         if not is_done(progress, stage):
-            print_stage(number, stage, subject, figures)
+            again = stage.name in (back, *progress.entries)
+            print_stage(number, stage, subject, figures, again=again)
             if stage.changes and not yes and not _confirmed("run it?"):
                 return "declined", progress
-            progress = _run_stage(progress, stage, number, subject, folder, yes=yes)
+            progress = _run_stage(progress, stage, number, subject, folder, yes=yes, again=again)
             print_result(stage, progress)
             if not is_done(progress, stage):
                 return "failed", progress
@@ -141,7 +142,7 @@ def _run_all(
 
 
 def _run_stage(
-    progress: Progress, stage: FirstStage, number: int, subject: Subject, folder: Folder, *, yes: bool
+    progress: Progress, stage: FirstStage, number: int, subject: Subject, folder: Folder, *, yes: bool, again: bool
 ) -> Progress:
     """Runs one stage. Returns the progress with its result, which is saved before and after the stage."""
     from workbench.cli.first_contact import KUBECONFIG, digest, run
@@ -154,7 +155,7 @@ def _run_stage(
         progress = ended(progress, stage, Result("left-out", (reason,)), when=_now(), settings=progress.settings)
         folder.save(progress)
         return progress
-    words = commands(stage, subject)
+    words = commands(stage, subject, again=again)
     progress = begun(progress, stage, _now(), [shlex.join(each) for each in words])
     folder.save(progress)
     answers: list[Answer] = []

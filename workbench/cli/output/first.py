@@ -39,7 +39,7 @@ def _row(progress: Progress, stage: Stage, subject: Subject, figures: Figures) -
     }
 
 
-def print_stage(number: int, stage: Stage, subject: Subject, figures: Figures) -> None:
+def print_stage(number: int, stage: Stage, subject: Subject, figures: Figures, *, again: bool = False) -> None:
     """Prints what a stage does, its commands, its duration, its cost, and the way back."""
     from workbench.first_contact.stages import commands, left_out
 
@@ -48,7 +48,7 @@ def print_stage(number: int, stage: Stage, subject: Subject, figures: Figures) -
         out.print(f"   left out: {reason}", markup=False, soft_wrap=True)
         return
     out.print(f"   {stage.does}", markup=False, soft_wrap=True)
-    for words in commands(stage, subject):
+    for words in commands(stage, subject, again=again):
         out.print(f"   $ {shlex.join(words)}", markup=False, soft_wrap=True, style="cyan")
     fast, slow = figures.minutes(stage)
     more = "" if figures.complete else ", without the sizes that have no price"
