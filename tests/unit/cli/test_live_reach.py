@@ -15,7 +15,7 @@ from workbench.cli.live_reach import OTHERS, PATHS, PODS, live_world
 from workbench.policies import Stack
 from workbench.policies.flows.asking import ask
 from workbench.policies.flows.balancers import SERVICE
-from workbench.policies.flows.judging import judge_world
+from workbench.policies.flows.judging import Judgement, judge, judge_world
 from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY
 
 STACK = "dev-southeastasia"
@@ -82,6 +82,13 @@ def test_a_cluster_as_declared_is_as_it_has_to_be(declared: Stack, items: Items)
     gateways = [each.way.resource for each in judged if each.flow.target == "public-balancers"]
     assert [each.name for each in gateways if each] == ["osmo-control-plane/osmo-gateway"]
     assert "images" in {each.flow.target for each in judged}
+
+
+def test_a_cluster_as_declared_gives_the_answers_of_the_declaration(declared: Stack, items: Items) -> None:
+    def answers(judged: list[Judgement]) -> dict[tuple[str, int, str], bool | None]:
+        return {(str(each.flow), each.way.port, each.flow.protocol): each.way.verdict.open for each in judged}
+
+    assert answers(judge_world(live_world(declared, reader(items))[0])) == answers(judge(declared))
 
 
 def test_a_policy_that_somebody_deleted_is_found(declared: Stack, items: Items) -> None:
