@@ -15,9 +15,9 @@ from pulumi.runtime.config import CONFIG, get_config_env
 from components.downloads import CHECKSUMS, PullFailed, plugin_problems, pulled_charts
 from components.kubernetes.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES, LOCK
+from physical_ai.catalog.reading import file_label
 from physical_ai.planning.service_chart.release import mek_problem
 from physical_ai.readiness.environment import unusable_variables
-from physical_ai.repository import ROOT
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.facts.osmo_access import MEK_SECRET
 from physical_ai.settings.facts.required_secrets import required_secrets
@@ -143,7 +143,7 @@ def plugin_faults() -> list[Fault]:
     """Faults of provider plugins that are not the recorded ones: the engine downloads plugins and compares them with
     nothing.
     """
-    return [fault(str(CHECKSUMS.relative_to(ROOT)), name, problem, fix) for name, problem, fix in plugin_problems()]
+    return [fault(file_label(CHECKSUMS), name, problem, fix) for name, problem, fix in plugin_problems()]
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:

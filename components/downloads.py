@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.catalog.plugins import CHECKSUMS, RECORD, archive_name, pinned, recorded
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT
 
 INSTALL = (
     "Remove it, and run .venv/bin/python .github/scripts/pulumi_programs.py install FOLDER. If it is the publisher's "
@@ -42,7 +42,7 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
     try:
         done = subprocess.run(
             words,
-            cwd=ROOT,
+            cwd=PROJECT,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -8,7 +8,7 @@ import pulumi
 
 from components.kubernetes.chart_part import ChartPart
 from parts.part import Part
-from physical_ai.repository import PARTS as FOLDER
+from physical_ai.repository import part_folder
 
 
 def component_of(part: Part) -> type[ChartPart]:
@@ -18,7 +18,7 @@ def component_of(part: Part) -> type[ChartPart]:
     Raises:
         pulumi.RunError: The module has no such class.
     """
-    if not (FOLDER / part.name / "component.py").is_file():
+    if not (part_folder(part.name) / "component.py").is_file():
         return ChartPart
     found = getattr(import_module(f"parts.{part.name}.component"), "COMPONENT", None)
     if isinstance(found, type) and issubclass(found, ChartPart):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 
 from parts.part import Part
-from physical_ai.repository import PARTS as FOLDER
+from parts.team_list import team_names
+from parts.part import Part
+from physical_ai.repository import PART_FOLDERS, part_folder
 
 NAMES = (
     "cluster_services",
@@ -20,7 +22,13 @@ NAMES = (
     "slurm",
     "in_cluster_data",
 )
-"""Names of the parts' folders. Each has a module `part.py` whose constant `PART` describes the part."""
+"""Names of the platform's parts, which are their folders'. Each has a module `part.py` whose constant `PART` describes
+the part.
+"""
+TEAM = tuple(name for folder in PART_FOLDERS[1:] for name in team_names(folder))
+"""Names of a team's own parts, which its project lists in `parts/parts.yaml`."""
+LISTED = (*NAMES, *(name for name in TEAM if name not in NAMES))
+"""Names of all parts, in the order of declaration."""
 
 
 def listed_part(name: str) -> Part | None:
@@ -28,10 +36,10 @@ def listed_part(name: str) -> Part | None:
 
     `physical_ai.planning.part_files` reports what is missing.
     """
-    if not (FOLDER / name / "part.py").is_file():
+    if not (part_folder(name) / "part.py").is_file():
         return None
     part = getattr(import_module(f"parts.{name}.part"), "PART", None)
     return part if isinstance(part, Part) else None
 
 
-PARTS: tuple[Part, ...] = tuple(part for name in NAMES if (part := listed_part(name)) is not None)
+PARTS: tuple[Part, ...] = tuple(part for name in LISTED if (part := listed_part(name)) is not None)

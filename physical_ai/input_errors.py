@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from physical_ai.repository import PARTS as FOLDER
-from physical_ai.repository import ROOT
+from physical_ai.repository import PART_FOLDERS, ROOT, is_own_module, part_folder
 
 PYTHONS = (SyntaxError, ImportError, NameError, AttributeError, TypeError, LookupError, ValueError, ArithmeticError)
 """Errors that Python raises for faulty code."""
@@ -85,20 +84,18 @@ def _steps(error: Exception) -> list[_Step]:
 
 
 def _is_of_part(file: Path) -> bool:
-    return file.is_relative_to(FOLDER) and len(file.relative_to(FOLDER).parts) > 1
+    return any(file.is_relative_to(folder) and len(file.relative_to(folder).parts) > 1 for folder in PART_FOLDERS)
 
 
 def _is_ours(file: Path) -> bool:
-    """True for a module of this project. Installed packages do not count: they are in a hidden folder of the
-    checkout.
-    """
-    in_checkout = file.is_relative_to(ROOT) and not file.relative_to(ROOT).parts[0].startswith(".")
-    return in_checkout or _is_of_part(file)
+    """True for a module of the platform or of a part; packages of others, beside the platform's, do not count."""
+    return is_own_module(file) or _is_of_part(file)
 
 
 def _label(file: Path) -> str:
-    if file.is_relative_to(FOLDER):
-        return f"parts/{file.relative_to(FOLDER)}"
+    for folder in PART_FOLDERS:
+        if file.is_relative_to(folder):
+            return f"parts/{file.relative_to(folder)}"
     return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file)
 
 
@@ -140,7 +137,8 @@ def _import_problem(error: ImportError, steps: list[_Step]) -> str | None:
 
 def _file_of(module: str) -> Path:
     first, *rest = module.split(".")
-    path = (FOLDER if first == "parts" else ROOT / first).joinpath(*rest)
+    folder = part_folder(rest[0]).parent if first == "parts" and rest else ROOT / first
+    path = folder.joinpath(*rest)
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 

@@ -60,7 +60,7 @@ PARALLEL = 32
 
 
 class Engine:
-    """Pulumi engine that runs one stack of the program in `ROOT` and writes only below `folder`."""
+    """Pulumi engine that runs one stack of the program in `PROJECT` and writes only below `folder`."""
 
     def __init__(
         self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path, kubernetes: Plugin = STAND_IN

@@ -7,17 +7,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from physical_ai.repository import HOME_VARIABLE, ROOT, user_folder
+from physical_ai.repository import HOME_VARIABLE, PROJECT, user_folder
 
 
-def checkout_prefix(checkout: Path = ROOT) -> str:
-    """Prefix for the names of a checkout's folders."""
-    return hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
+def project_prefix(project: Path = PROJECT) -> str:
+    """Prefix for the names of a project's folders."""
+    return hashlib.sha256(str(project).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
 class Home:
-    """The simulator's folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+    """The simulator's folder outside the project: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
 
     folder: Path
 
@@ -29,9 +29,9 @@ class Home:
     def tools(self) -> Path:
         return self.folder / "tools"
 
-    def simulation(self, stack: str, checkout: Path = ROOT) -> Path:
-        """The folder for one stack of a checkout; two checkouts never share a simulation."""
-        return self.folder / "simulations" / f"{checkout_prefix(checkout)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
+    def simulation(self, stack: str, project: Path = PROJECT) -> Path:
+        """The folder for one stack of a project; two projects never share a simulation."""
+        return self.folder / "simulations" / f"{project_prefix(project)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
     def leftovers(self, simulation: str) -> Path:
         """The file that lists objects that a simulation has left in an existing cluster; it is kept when the simulation

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import is_own_module
 
 DATA = "data"
 """Folder with the data that the modules beside this folder read."""
@@ -39,7 +39,7 @@ def has_changed(file: Path) -> bool:
 def _loaded() -> Iterator[str]:
     """Paths of the project's loaded modules, and of the data files beside them."""
     modules = {found for module in list(sys.modules.values()) if (found := getattr(module, "__file__", None))}
-    folders = {Path(path).parent for path in modules if Path(path).is_relative_to(ROOT)}
+    folders = {Path(path).parent for path in modules if is_own_module(path)}
     for folder in folders:
         yield from (str(path) for path in folder.glob("*.py") if str(path) in modules)
         yield from (str(path) for path in (folder / DATA).rglob("*") if path.is_file() and path.suffix != ".pyc")

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT, python_environment
 from simulator import pulumi_command
 from simulator.azure import AzureNative, Caller
 from simulator.charts import chart_models, chart_source
@@ -48,7 +48,8 @@ def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
         command.parent.mkdir(parents=True, exist_ok=True)
         command.unlink(missing_ok=True)  # a link to the official plugin, which must not be written through
         words = [sys.executable, "-m", "simulator.plugin", package, str(folder), str(tools)]
-        command.write_text(f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(words)}\n")
+        variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in python_environment().items())
+        command.write_text(f"#!/bin/sh\n{variables} exec {shlex.join(words)}\n")
         command.chmod(0o700)
 
 
@@ -81,7 +82,7 @@ def main() -> None:
             helm,
             path,
             chart_source,
-            working_directory=ROOT,
+            working_directory=PROJECT,
             rendered=RenderedCharts(chart_models(), given.folder / "rendered"),
             refused=clusters.refusal,
         )

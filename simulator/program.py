@@ -27,11 +27,13 @@ from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[repor
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
 from pulumi.runtime.proto import language_pb2_grpc, source_pb2
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import INSTALLED, PROJECT, import_from_project
 from simulator.program_environment import OFFICIAL_VARIABLE
 from simulator.sdk_packages import load_on_demand, load_used
 
-PROGRAM = ROOT / "__main__.py"
+PLATFORM = INSTALLED / "__main__.py"
+"""The platform's own program, which is a checkout's, and which the program of a team's project runs."""
+PROGRAM = PROJECT / "__main__.py"
 AZURE_PACKAGES = (
     "resources",
     "network",
@@ -94,7 +96,8 @@ def import_all() -> None:
         for module in ("_inputs", "outputs"):
             if importlib.util.find_spec(f"{package}.{module}") is not None:
                 importlib.import_module(f"{package}.{module}")
-    for module in (*KUBERNETES_PACKAGES, *_imports(PROGRAM)):
+    import_from_project()
+    for module in (*KUBERNETES_PACKAGES, *_imports(PLATFORM), *(_imports(PROGRAM) if PROGRAM != PLATFORM else ())):
         importlib.import_module(module)
 
 
@@ -153,6 +156,7 @@ def run_program() -> None:
     pulumi.runtime.register_stack_transformation(_without_aliases)
     if os.environ.get(OFFICIAL_VARIABLE):
         pulumi.runtime.register_stack_transformation(_with_local_chart)
+    import_from_project()
     runpy.run_path(str(PROGRAM), run_name="__main__")
 
 

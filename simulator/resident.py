@@ -1,8 +1,8 @@
 """A resident process that has loaded the program's imports, and forks a copy of itself for each command that runs the
 program. This saves the 1.5 seconds that the imports take. The first command starts it, in a folder of the user's own
-with a socket; it belongs to one checkout, interpreter and set of Python variables. It starts again when a file that it
-has read changes, and ends with the checkout's last simulation. While it runs, it also makes copies that run complete
-commands, which saves their own imports.
+with a socket; it belongs to one project, interpreter, installation and set of Python variables. It starts again when a
+file that it has read changes, and ends with the project's last simulation. While it runs, it also makes copies that run
+complete commands, which saves their own imports.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from physical_ai.repository import ROOT, user_folder
-from simulator.home import checkout_prefix
+from physical_ai.repository import PROJECT, ROOT, user_folder
+from simulator.home import project_prefix
 
 VARIABLE = "PHYSAI_RESIDENT_PROGRAM"
 """Environment variable that, set to `off`, makes each command load the program anew."""
@@ -59,26 +59,26 @@ def _ask(wanted: dict[str, str], files: list[int], *, start: bool) -> bool:
     return True
 
 
-def end(home: Path, checkout: Path = ROOT) -> None:
-    """Ends the checkout's resident processes in a home folder, unless the checkout still has a simulation there."""
-    if has_simulations(home, checkout):
+def end(home: Path, project: Path = PROJECT) -> None:
+    """Ends the project's resident processes in a home folder, unless the project still has a simulation there."""
+    if has_simulations(home, project):
         return
     from simulator import processes  # not loaded by each command
 
-    for folder in home.glob(f"{FOLDER}/{checkout_prefix(checkout)}-*"):
+    for folder in home.glob(f"{FOLDER}/{project_prefix(project)}-*"):
         processes.kill(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def has_simulations(home: Path, checkout: Path = ROOT) -> bool:
-    return any(home.glob(f"simulations/{checkout_prefix(checkout)}-*"))
+def has_simulations(home: Path, project: Path = PROJECT) -> bool:
+    return any(home.glob(f"simulations/{project_prefix(project)}-*"))
 
 
 def _own_folder() -> Path:
     """The folder of the resident process for this interpreter, private to its user."""
     python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
-    own = json.dumps([sys.executable, sys.version, sys.path[1:], sorted(python.items())])
-    folder = user_folder() / FOLDER / f"{checkout_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
+    own = json.dumps([sys.executable, sys.version, str(ROOT), sys.path[1:], sorted(python.items())])
+    folder = user_folder() / FOLDER / f"{project_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if found.st_uid != os.getuid() or found.st_mode & 0o077:

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT, is_own_module
 from simulator import resident
-from simulator.home import checkout_prefix
+from simulator.home import project_prefix
 
 IDLE_SECONDS = 60.0
-"""Seconds without a request after which the process checks if the checkout still has a simulation, and ends if it has
+"""Seconds without a request after which the process checks if the project still has a simulation, and ends if it has
 none.
 """
 
@@ -49,7 +49,7 @@ _read: set[str] = set()
 def main() -> None:
     folder, listener = Path(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
     began_in = os.getcwd()
-    assert folder.name.startswith(checkout_prefix()), f"{ROOT} is another checkout"
+    assert folder.name.startswith(project_prefix()), f"{PROJECT} is another project"
     os.chdir(folder)  # the process is found by its folder when the simulation ends
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for copies
     sys.addaudithook(_listen)
@@ -126,7 +126,7 @@ def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     read = {file for file in _read if "__pycache__" not in file}
     files = {file for file in modules | read if not file.startswith(("/proc/", "/sys/")) and Path(file).is_file()}
     # A new file may take precedence over a loaded one, so the folders of packages are stamped too.
-    folders = {str(Path(file).parent) for file in modules if Path(file).is_relative_to(ROOT)}
+    folders = {str(Path(file).parent) for file in modules if is_own_module(file)}
     folders |= {folder for folder in sys.path if folder.endswith("-packages")}
     found = stamps({sys.executable, *files, *folders})
     # A file that was written during the call may have been read before that, so it gets zeros, which match no stamp.

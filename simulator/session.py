@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from pulumi.automation.events import EngineEvent
 
 from physical_ai import safe_yaml
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT, PROJECT_FILE
 from simulator import existing_cluster, program_environment, program_process
 from simulator.azure import AzureNative, Caller, Cloud
 from simulator.azure.questions import Questions
@@ -78,7 +78,7 @@ class Session:
     folder: Path
 
     def configure(self, given: StackInput) -> None:
-        project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
+        project: dict[str, Any] = safe_yaml.load((PROJECT / PROJECT_FILE).read_text())
         secret = {f"{project['name']}:secrets.{name}": text for name, text in given.secrets.items()}
         self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
 
@@ -150,7 +150,7 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
         str(tools.path("helm")),
         path,
         chart_source,
-        working_directory=ROOT,
+        working_directory=PROJECT,
         rendered=RenderedCharts(chart_models(), folder / "rendered"),
         refused=clusters.refusal,
     )

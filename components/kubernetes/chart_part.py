@@ -74,7 +74,8 @@ class ChartPart(pulumi.ComponentResource):
 
     def before(self) -> list[pulumi.Resource]:
         """Declares the resources that the releases depend on, and returns them."""
-        spaces = self.namespaces(*(space for release in self.args.plan.releases for space in release.namespaces))
+        of_releases = [space for release in self.args.plan.releases for space in release.namespaces]
+        spaces = self.namespaces(*(of_releases or self.args.part.namespaces))
         objects = declare(self.name, self, self.args.target, self.args.plan.before, after=spaces)
         return [*objects, *(self._secret(each, spaces) for each in self.args.plan.secrets)]
 
@@ -88,7 +89,8 @@ class ChartPart(pulumi.ComponentResource):
 
     def reported(self) -> dict[str, Any]:
         """Outputs of the component."""
-        return {"version": self.args.plan.releases[0].chart.version}
+        releases = self.args.plan.releases
+        return {"version": releases[0].chart.version} if releases else {}
 
     def known_after(self, key: str, value: Mapping[str, Any]) -> pulumi.Output[Mapping[str, Any]]:
         """The given field of an object whose kind a release brings, as an output that is known only once the release

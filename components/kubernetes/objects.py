@@ -12,8 +12,11 @@ from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.fields import unknown_fields
 
 _KINDS: Mapping[str, Any] = {
+    "ConfigMap": kubernetes.core.v1.ConfigMap,
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,
     "Service": kubernetes.core.v1.Service,
+    "DaemonSet": kubernetes.apps.v1.DaemonSet,
+    "Deployment": kubernetes.apps.v1.Deployment,
     "StatefulSet": kubernetes.apps.v1.StatefulSet,
     "CronJob": kubernetes.batch.v1.CronJob,
     "Namespace": kubernetes.core.v1.Namespace,
@@ -61,11 +64,16 @@ def declare(
         common: Prefix of all object names, which resource names omit. Where it is given, they omit namespaces too.
 
     Raises:
-        pulumi.RunError: an object has a field that its kind does not have.
+        pulumi.RunError: an object is of another kind, or has a field that its kind does not have.
     """
     declared: dict[tuple[str, str, str], pulumi.Resource] = {}
     for manifest in manifests:
         kind, metadata = str(manifest["kind"]), manifest["metadata"]
+        if kind not in _KINDS:
+            raise pulumi.RunError(
+                f"{kind} {metadata['name']}: a part declares no objects of this kind.\n"
+                f"  Declare it in the part's component.py, as a resource. Kinds: {', '.join(_KINDS)}."
+            )
         if wrong := list(unknown_fields(_KINDS[kind], manifest)):
             raise pulumi.RunError(f"{kind} {metadata['name']} of manifests/: {'; '.join(wrong)}.")
         # `physical-ai-osmo` and `osmo-workflows` make `physical-ai-osmo-workflows`.

@@ -25,7 +25,7 @@ from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import PARTS, ROOT, STACKS, user_folder
+from physical_ai.repository import PROJECT, STACKS, part_files, user_folder
 
 LOCK = STACKS / "charts.lock"
 PINS = "charts.yaml"
@@ -34,7 +34,7 @@ LISTS = ("versions", "retracted", "compared")
 """Keys, in a chart's row, of lists of further rows."""
 CHART_KEYS = ("name", "repository", "organisation", *LISTS)
 """All keys of a chart's row. The keys of a version are in the version's row, in the list `versions`."""
-ARCHIVES = ROOT / ".charts"
+ARCHIVES = PROJECT / ".charts"
 """Folder of verified archives, which a stack with `charts.source: cache` installs.
 
 It is below the project, so that an archive's path, an input of the release, is the same on every machine.
@@ -171,7 +171,7 @@ def keys_file(name: str) -> Path:
         CatalogError: There is none, or more than one.
     """
     file = f"{name}-keys.yaml"
-    found = [path for path in (DATA / "charts" / file, *PARTS.glob(f"*/{file}")) if path.exists()]
+    found = [path for path in (DATA / "charts" / file, *part_files(file)) if path.exists()]
     if len(found) == 1:
         return found[0]
     if found:

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import INSTALLED
 
-CHECKSUMS = ROOT / ".github" / "checksums.toml"
+CHECKSUMS = INSTALLED / ".github" / "checksums.toml"
 """File with the checksums of the plugins' archives, and of the program in each, which
 .github/scripts/pulumi_programs.py writes.
 """

@@ -16,7 +16,7 @@ from yaml import MarkedYAMLError, YAMLError
 from physical_ai import safe_yaml
 from physical_ai.catalog.row import Row
 from physical_ai.input_errors import InputError
-from physical_ai.repository import PARTS, ROOT
+from physical_ai.repository import PROJECT, ROOT, part_files
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -26,8 +26,8 @@ class CatalogError(InputError):
 
 
 def file_label(path: Path) -> str:
-    """Path of a file in messages: relative to the checkout, if it is in it."""
-    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    """Path of a file in messages: relative to the project or to the platform's modules, if it is in one of them."""
+    return next((str(path.relative_to(folder)) for folder in (PROJECT, ROOT) if path.is_relative_to(folder)), str(path))
 
 
 def unreadable(path: Path, error: YAMLError) -> CatalogError:
@@ -54,7 +54,7 @@ def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for messages.
     """
     yield from ((path.name, each) for each in read_rows(path))
-    for file in sorted(PARTS.glob(f"*/{path.name}")):
+    for file in part_files(path.name):
         yield from ((f"parts/{file.parent.name}/{path.name}", each) for each in read_rows(file))
 
 

@@ -19,7 +19,7 @@ from physical_ai.catalog.compat.keys import Refused, none_refused
 from physical_ai.catalog.compat.needs import JOINED, judge_needs, pattern, refusing
 from physical_ai.findings import Finding
 from physical_ai.nested import is_mapping
-from physical_ai.planning.values_files import identity, located, merge_values, read_if_exists
+from physical_ai.planning.values_files import identity, located, merge_values, read_values
 from physical_ai.repository import ROOT
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_list
@@ -207,7 +207,7 @@ def chart_values(
     `module`: dotted name of the module that makes the program's values; by default `plan.py` in the file's folder.
     """
     made = f"{module.replace('.', '/') or f'parts/{FilePath(file).parent}/plan'}.py"
-    document = read_if_exists(root / file, f"{root.name}/{file}")
+    document = read_values(root, file)
 
     def check(values: Mapping[str, Any], refused: Refused) -> list[Finding]:
         return check_chart(pinned.name, pinned.version, values, refused)

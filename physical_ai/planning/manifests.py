@@ -13,7 +13,7 @@ from yaml import YAMLError
 from physical_ai import safe_yaml
 from physical_ai.catalog.reading import CatalogError, file_label, unreadable
 from physical_ai.nested import at, is_mapping
-from physical_ai.repository import MANIFESTS, PARTS
+from physical_ai.repository import MANIFESTS, part_files, part_folder
 from physical_ai.settings.guards import is_list
 
 NAMESPACES = "namespaces.yaml"
@@ -67,17 +67,17 @@ def isolation() -> list[dict[str, Any]]:
 
 def namespaces_of(part: str) -> list[dict[str, Any]]:
     """Namespaces that a part brings; empty where its folder declares none."""
-    return load_of(part, NAMESPACES) if (PARTS / part / NAMESPACES).exists() else []
+    return load_of(part, NAMESPACES) if (part_folder(part) / NAMESPACES).exists() else []
 
 
 def load_of(part: str, file: str) -> list[dict[str, Any]]:
     """Objects of a file in a part's folder, in order."""
-    return json.loads(_read(PARTS / part / file))
+    return json.loads(_read(part_folder(part) / file))
 
 
 def _everywhere(file: str) -> list[dict[str, Any]]:
     """Objects of the files with this name: first the core's file, then those in the folders of parts."""
-    of_parts = (each for path in sorted(PARTS.glob(f"*/{file}")) for each in json.loads(_read(path)))
+    of_parts = (each for path in part_files(file) for each in json.loads(_read(path)))
     return [*load(file), *of_parts]
 
 

@@ -21,9 +21,15 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
 
 
 def _in_use(plan: Plan) -> frozenset[str]:
-    """Namespaces of the releases of a stack's optional parts."""
+    """Namespaces of the releases of a stack's optional parts, and all of a part that has no release."""
     releases = (release for planned in plan.parts.values() for release in planned.releases)
-    return frozenset(namespace for release in releases for namespace in release.namespaces)
+    without = (part for part in PARTS if part.name in plan.parts and not plan.parts[part.name].releases)
+    return frozenset(
+        (
+            *(namespace for release in releases for namespace in release.namespaces),
+            *(namespace for part in without for namespace in part.namespaces),
+        )
+    )
 
 
 def used(settings: Settings) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from parts.part import GPU_OPERATOR, Part, PartPlan, Stage
-from parts.registry import NAMES, PARTS, listed_part
+from parts.registry import LISTED, PARTS, TEAM, listed_part
+from parts.team_list import LIST
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import PINS, keys_file, newest_chart, pinned_charts
 from physical_ai.catalog.compat.tables import key_table, keys_read
@@ -20,7 +21,7 @@ from physical_ai.planning import manifests
 from physical_ai.planning.part_fields import field_faults
 from physical_ai.planning.part_names import unknown_names, unread_names
 from physical_ai.planning.part_readings import unread_files
-from physical_ai.repository import PARTS as FOLDER
+from physical_ai.repository import PACKAGES, PART_FOLDERS, PROJECT, part_files, part_folder
 from physical_ai.settings.faults import Fault, fault
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -50,7 +51,7 @@ def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
     else:
         yield from unmet_needs(parts)
     # A part with another name than its folder is among the faults of the list.
-    found = [part for part in parts if (FOLDER / part.name).is_dir()]
+    found = [part for part in parts if part_folder(part.name).is_dir()]
     yield from unread_names(found)
     for part in found:
         yield from _open(part)
@@ -64,29 +65,67 @@ def all_faults(parts: Sequence[Part]) -> Iterator[Fault]:
 
 def listing_faults() -> Iterator[Fault]:
     """Faults of part folders that are not listed, and of listed names that have no part."""
-    folders = sorted(file.parent.name for file in FOLDER.glob("*/part.py"))
+    yield from hiding_faults(PART_FOLDERS[0], PROJECT, TEAM)
+    folders = [file.parent.name for file in part_files("part.py")]
     for name in folders:
-        if name not in NAMES:
+        if name not in LISTED:
             fix = f'Write "{name}" into NAMES, at its place in the order of declaration.'
-            yield fault(REGISTRY, "NAMES", f"The part of parts/{name}/part.py is not listed.", fix)
-    for name in dict.fromkeys(NAMES):
+            if part_folder(name).parent != PART_FOLDERS[0]:
+                fix = f"Write '- {name}' into it, at its place in the order of declaration."
+            yield fault(*_listed_in(name), f"The part of parts/{name}/part.py is not listed.", fix)
+    for name in dict.fromkeys(LISTED):
         if name not in folders:
-            near = nearest(name, [each for each in folders if each not in NAMES])
-            other = nearest("part.py", [file.name for file in (FOLDER / name).glob("*.py") if file.name != "plan.py"])
+            near = nearest(name, [each for each in folders if each not in LISTED])
+            own = part_folder(name)
+            other = nearest("part.py", [file.name for file in own.glob("*.py") if file.name != "plan.py"])
             fix = "Write the name of the part's folder, or remove the name."
             if near:
                 fix = f"Did you mean '{near}'?"
-            elif (FOLDER / name).is_dir():
+            elif own.is_dir():
                 fix = f"Rename parts/{name}/{other} to part.py." if other else "Write it, with PART = Part(…)."
-            yield fault(REGISTRY, "NAMES", f"'{name}' is listed, and there is no parts/{name}/part.py.", fix)
+            yield fault(*_listed_in(name), f"'{name}' is listed, and there is no parts/{name}/part.py.", fix)
         elif (part := listed_part(name)) is None:
             problem, fix = "The module has no constant PART of the class Part.", "Write PART = Part(…), as others do."
             yield fault(f"parts/{name}/part.py", "PART", problem, fix)
         elif part.name != name:
             problem = f"The part has the name '{part.name}', and its folder '{name}'."
             yield fault(f"parts/{name}/part.py", "name", problem, f'Write name="{name}".')
-        if NAMES.count(name) > 1:
-            yield fault(REGISTRY, "NAMES", f"'{name}' is listed more than once.", "Remove all but one.")
+        if LISTED.count(name) > 1:
+            yield fault(*_listed_in(name), f"'{name}' is listed more than once.", "Remove all but one.")
+
+
+def hiding_faults(platform: Path, project: Path, listed: Sequence[str]) -> Iterator[Fault]:
+    """Faults of a project's files and names that would hide the platform's, or be ignored beside them.
+
+    Args:
+        platform: Folder of the platform's parts.
+        project: Folder of the project.
+        listed: Names in the project's list of parts.
+    """
+    if project / "parts" == platform:
+        return
+    for package in PACKAGES:
+        if (project / package / "__init__.py").exists():
+            problem = f"The file makes the folder a package, which would hide the platform's package {package}."
+            fix = "Remove the file." if package == "parts" else "Give the folder another name."
+            yield fault(f"{package}/__init__.py", "(file)", problem, fix)
+    taken = {each.parent.name for each in platform.glob("*/__init__.py")}
+    for name in listed:
+        if name in taken:
+            problem = f"The platform has a part '{name}' already."
+            yield fault(f"parts/{LIST}", name, problem, "Remove the line; a part of your own needs another name.")
+    for folder in sorted(each for each in project.glob("parts/*") if each.name in taken):
+        for file in sorted(each.name for each in folder.iterdir() if not each.name.startswith(("_", "."))):
+            if not file.endswith("-values.yaml"):
+                problem = f"The platform has a part '{folder.name}', which this file does not replace."
+                fix = "Give the folder another name. Beside the platform's part, it may have <chart>-values.yaml alone."
+                yield fault(f"parts/{folder.name}/{file}", "(file)", problem, fix)
+
+
+def _listed_in(name: str) -> tuple[str, str]:
+    """File and place of the list of parts to which a name belongs."""
+    own = name in TEAM or part_folder(name).parent != PART_FOLDERS[0]
+    return (f"parts/{LIST}", name) if own else (REGISTRY, "NAMES")
 
 
 def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
@@ -135,7 +174,7 @@ def _faults(part: Part) -> Iterator[Fault]:
 def _chart_faults(part: Part, chart: str) -> Iterator[Fault]:
     pinned = {name for name, _ in pinned_charts()}
     if chart not in pinned:
-        path = FOLDER / part.name / PINS
+        path = part_folder(part.name) / PINS
         own = [str(row.get("name")) for row in read_rows(path)] if path.exists() else []
         near = nearest(chart, (name for name in own if name not in part.charts))
         fix = "Write a row: name, repository, organisation, and versions with version, known, source and date."
@@ -166,7 +205,7 @@ def _chart_faults(part: Part, chart: str) -> Iterator[Fault]:
 
 
 def _open(part: Part) -> Iterator[Fault]:
-    for file, number, key, text in open_lines(FOLDER / part.name):
+    for file, number, key, text in open_lines(part_folder(part.name)):
         yield fault(_file(part, file), key, TO_BE_WRITTEN, text, line=number)
 
 

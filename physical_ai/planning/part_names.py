@@ -13,7 +13,7 @@ from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.lookup import nearest
 from physical_ai.catalog.reading import read_rows
 from physical_ai.planning import manifests
-from physical_ai.repository import PARTS as FOLDER
+from physical_ai.repository import part_folder
 from physical_ai.settings.faults import Fault, fault
 
 OF_CHARTS = (chart_images.FILE, "definitions.yaml", "needs.yaml", "switches.yaml")
@@ -40,7 +40,7 @@ def unread_names(parts: Sequence[Part]) -> Iterator[Fault]:
     read.
     """
     for part in parts:
-        folder = FOLDER / part.name
+        folder = part_folder(part.name)
         modules = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
         text = "\n".join(modules.values())
         known = [*READ, *(f"{chart}-{suffix}.yaml" for chart in part.charts for suffix in SUFFIXES)]
@@ -63,11 +63,11 @@ def unknown_names(parts: Sequence[Part]) -> Iterator[Fault]:
     spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
     for part in parts:
         for file in OF_CHARTS:
-            path = FOLDER / part.name / file
+            path = part_folder(part.name) / file
             for name in (each for row in _rows(path) for each in _charts_of(row) if each not in pinned):
                 fix = _near(name, pinned) or f"One of: {', '.join(sorted(pinned))}."
                 yield fault(_label(path), name, "The row is about a chart that is not pinned.", fix)
-        path = FOLDER / part.name / manifests.ISOLATION
+        path = part_folder(part.name) / manifests.ISOLATION
         for policy in manifests.load_of(part.name, manifests.ISOLATION) if path.exists() else ():
             name = str(policy["metadata"]["namespace"])
             if name not in spaces:
@@ -90,4 +90,4 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _label(path: Path) -> str:
-    return f"parts/{path.relative_to(FOLDER)}"
+    return f"parts/{path.parent.name}/{path.name}"

@@ -15,7 +15,7 @@ from physical_ai.catalog.definitions import remaining
 from physical_ai.catalog.held_against import held
 from physical_ai.catalog.load import CatalogError
 from physical_ai.planning import manifests
-from physical_ai.repository import PARTS as FOLDER
+from physical_ai.repository import part_files
 from physical_ai.settings.faults import Fault, fault
 
 HEAD = re.compile(r"(.+?\.[a-z]+)(?::(\d+))?: (.*)")
@@ -46,7 +46,7 @@ def unread_files(parts: Sequence[Part]) -> Iterator[Fault]:
 
 def _read_keys(chart: str) -> None:
     """Reads a chart's keys, if a part has a file with them. `part_files` reports a chart without such a file."""
-    if any(FOLDER.glob(f"*/{chart}-keys.yaml")):
+    if part_files(f"{chart}-keys.yaml"):
         keys_read(chart)
 
 

@@ -18,7 +18,7 @@ from physical_ai.planning.osmo import OsmoRelease, osmo_releases
 from physical_ai.planning.part_files import part_faults, plan_faults
 from physical_ai.planning.service_chart import service_release
 from physical_ai.repository import PARTS as PART_FILES
-from physical_ai.repository import VALUES
+from physical_ai.repository import VALUES, is_team_project
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.models.tree import Settings
@@ -58,7 +58,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    parts, useless = _part_plans(settings, PART_FILES if root == VALUES else root)
+    parts, useless = _part_plans(settings, _part_files(root))
     service, doubtful = service_release(settings, root, served)
     faults += [*found, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
@@ -98,6 +98,13 @@ def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
             fix = f'Write namespaces=("{release.namespaces}",).'
             raise PartError(f"{file}: namespaces\n  The value of ReleasePlan is a text, not a tuple.\n  {fix}")
     return planned, list(faults)
+
+
+def _part_files(values: FilePath) -> FilePath:
+    """Folder of the parts' values files, by the folder of the other values files."""
+    if is_team_project(values.parent):
+        return values.parent / PART_FILES.name
+    return PART_FILES if values == VALUES else values
 
 
 def _part_plans(settings: Settings, root: FilePath) -> tuple[dict[str, PartPlan], list[Fault]]:

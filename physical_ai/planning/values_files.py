@@ -12,15 +12,41 @@ from typing import Any
 from physical_ai.catalog.compat.needs import JOINED
 from physical_ai.findings import Finding
 from physical_ai.nested import is_mapping
+from physical_ai.repository import INSTALLED, PARTS, installed_label, is_team_project
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 
+_INSTALLED = {"values": INSTALLED / "values", "parts": PARTS}
+"""The platform's folders with values files, by name."""
 
-def read_if_exists(file: FilePath, label: str) -> Document:
-    """Document of a values file; an empty one where the file does not exist."""
+
+def read_values(root: FilePath, file: str) -> Document:
+    """Document of a values file below `root`; an empty one where the file does not exist.
+
+    In a team's project, the team's file is merged over the platform's file of the same name.
+    """
+    own = _read(root / file, f"{root.name}/{file}")
+    installed = installed_folder(root)
+    if installed is None:
+        return own
+    below = _read(installed / file, f"{installed_label()}/{root.name}/{file}")
+    if not below.lines:
+        return own
+    if not own.lines:
+        return below if not own.faults else own
+    faults = [*below.faults, *own.faults]
+    return Document(own.label, merge_values(below.data, own.data), own.lines, faults, below)
+
+
+def installed_folder(root: FilePath) -> FilePath | None:
+    """The platform's folder whose files lie below those of a team's folder; None where `root` is no team's."""
+    return _INSTALLED.get(root.name) if is_team_project(root.parent) else None
+
+
+def _read(file: FilePath, label: str) -> Document:
     return read_file(file, label) if file.exists() else Document(label)
 
 

@@ -20,7 +20,7 @@ from physical_ai.catalog.node_causes import gate_fix, with_remedies
 from physical_ai.catalog.reading import CatalogError, file_label, read_mapping, row
 from physical_ai.catalog.rows import Row, Text
 from physical_ai.nested import is_mapping
-from physical_ai.repository import PARTS
+from physical_ai.repository import PARTS, part_files
 
 DATA = Path(__file__).parent / "data"
 CAPACITY = "capacity"
@@ -132,7 +132,7 @@ def _of_azure() -> dict[str, Cause]:
 
 def _read(file: str, stages: Literal["gates", "stages"]) -> Mapping[str, Cause]:
     """Causes in a file, and in the files of the same name in the folders of parts."""
-    files = (DATA / file, *sorted(PARTS.glob(f"*/{file}")))
+    files = (DATA / file, *part_files(file))
     return {key: cause for each in files for key, cause in _rows(each, stages).items()}
 
 

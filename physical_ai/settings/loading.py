@@ -7,12 +7,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.planning.plan import make_plan
-from physical_ai.repository import VALUES
+from physical_ai.repository import HAS_PROJECT, NO_PROJECT, NO_PROJECT_FIX, PROJECT_FILE, VALUES
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
-from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
+from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_files, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.region_layer import environments_values
@@ -22,6 +22,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
+
+REFERENCE = "The stack is the example that comes with the platform."
+"""Explanation of a stack that is loaded without a project."""
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
@@ -92,6 +95,8 @@ def _load(  # noqa: PLR0917 - the source of each part
     if refused:
         raise SettingsError(refused)
     planned = make_plan(settings, values, served)
+    if root == STACKS and not HAS_PROJECT:
+        faults.append(fault(PROJECT_FILE, "(file)", f"{NO_PROJECT} {REFERENCE}", NO_PROJECT_FIX).as_warning())
     return Loaded(settings, merged, [*faults, *planned.warnings], planned, served)
 
 
@@ -107,8 +112,7 @@ def _judge(
     faults += unknown
     files = layers_of(kind, name, root)
     if profile is not None:
-        label, file = profile_file(profile, root)
-        files[label] = file
+        files |= profile_files(profile, root)
     layers: list[Layer] = []
     for label, file in files.items():
         if file.is_file() or file.name == "base.yaml":

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints, model_validator
 from physical_ai.catalog.load import CatalogError, read_mapping, row
 from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import PARTS
+from physical_ai.repository import part_files
 
 FILES = Path(__file__).parent / "data" / "rules"
 OF_PART = "alerts.yaml"
@@ -99,7 +99,7 @@ class Theme(Row):
 def themes() -> tuple[Theme, ...]:
     """All rows of rules by theme; a part's rows come after the core's."""
     found: dict[str, Theme] = {}
-    for file in (*sorted(FILES.glob("*.yaml")), *sorted(PARTS.glob(f"*/{OF_PART}"))):
+    for file in (*sorted(FILES.glob("*.yaml")), *part_files(OF_PART)):
         label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"
         data = read_mapping(file)
         for key in ("theme", "rules"):

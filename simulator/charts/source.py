@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, installed_path, pinned_charts, verify
-from physical_ai.repository import ROOT, user_folder
+from physical_ai.repository import PROJECT, user_folder
 from simulator.charts.models import materialise, modelled
 from simulator.kubernetes.helm import HelmFailed
 
@@ -27,7 +27,7 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
         NoModel: No local chart and no model exists; nothing is ever downloaded from here.
         ChecksumMismatch: The pulled chart is not the pinned one.
     """
-    local = ROOT / chart
+    local = PROJECT / chart
     if local.exists() and not chart.startswith("oci://"):
         return local
     folder, _, name = chart.rpartition("/")

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 from filelock import FileLock
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import python_environment
 from simulator import processes
 from simulator.control_plane import kubeconfig
 from simulator.control_plane.certificates import Authority
@@ -243,7 +243,7 @@ class ControlPlane:
             f"--simulation={self._tokens.parent}",
         )
         command = [sys.executable, "-m", CONTROLLERS, *arguments]
-        processes.start(CONTROLLERS, command, self.folder, {"PYTHONPATH": str(ROOT)})
+        processes.start(CONTROLLERS, command, self.folder, python_environment())
 
     def _start(self, name: str, *arguments: str) -> None:
         processes.start(name, [self._tools.path(name), *arguments], self.folder)

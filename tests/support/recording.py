@@ -17,7 +17,7 @@ from physical_ai.settings import load
 from physical_ai.settings.facts.osmo_access import service_secrets
 from tests.support.stacks import azure_stacks
 from workbench.mocks.azure_answers import DEPLOYER, azure_name
-from workbench.mocks.recorder import PROJECT, Recorder, run_program
+from workbench.mocks.recorder import PROJECT_NAME, Recorder, run_program
 from workbench.policies import Resource, Stack
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
@@ -86,9 +86,9 @@ def stack_config(stack: str) -> dict[str, Any]:
     which committed files do not have.
     """
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
-    deployers = {f"{PROJECT}:access": {"deployers": DEPLOYERS}} if stack in azure_stacks() else {}
+    deployers = {f"{PROJECT_NAME}:access": {"deployers": DEPLOYERS}} if stack in azure_stacks() else {}
     config: dict[str, Any] = {**deployers, **(document.get("config") or {})}
-    own = {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
+    own = {key.removeprefix(f"{PROJECT_NAME}:"): value for key, value in config.items()}
     needed = [name for _, name in service_secrets(load(stack).settings)]
     return {**own, "secrets": {name: f"{name} of the test" for name in needed}} if needed else own
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from physical_ai.findings import Finding, Severity
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT
 from physical_ai.subscription.answers import Unanswered
 from workbench.preflight.locks import TOPIC as LOCK
 from workbench.preflight.locks import lock_findings
@@ -181,10 +181,10 @@ def _subjects(reached: Reached, environment: str) -> Iterator[Finding]:
 
 
 def repository_of_checkout() -> str:
-    """Name of the GitHub repository that the checkout was cloned from, as owner/name; empty if it is not
+    """Name of the GitHub repository that the project was cloned from, as owner/name; empty if it is not
     from GitHub.
     """
-    text = _printed("git", "-C", str(ROOT), "remote", "get-url", "origin")
+    text = _printed("git", "-C", str(PROJECT), "remote", "get-url", "origin")
     found = re.search(r"github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", text.strip())
     return found[1] if found is not None else ""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from physical_ai.repository import ROOT, user_folder
+from physical_ai.repository import PROJECT, user_folder
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
@@ -42,8 +42,8 @@ class Folder:
 
     @classmethod
     def of(cls, stack: str, *, simulated: bool) -> Folder:
-        """The folder for a stack. Each checkout has folders of its own."""
-        checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+        """The folder for a stack. Each project has folders of its own."""
+        checkout = hashlib.sha256(str(PROJECT).encode()).hexdigest()[:8]
         return cls(user_folder() / "first" / f"{checkout}-{stack}{'-simulated' if simulated else ''}")
 
     @property
@@ -136,7 +136,7 @@ def run(words: Sequence[str], file: Path) -> Answer:
         kept.write(f"$ {' '.join(words)}\n")
         try:
             process = subprocess.Popen(
-                [*program, *words[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True, errors="replace", env=os.environ
+                [*program, *words[1:]], cwd=PROJECT, stdout=subprocess.PIPE, text=True, errors="replace", env=os.environ
             )
         except OSError as problem:
             kept.write(f"{words[0]} cannot be run: {problem.strerror}\n")

@@ -9,8 +9,18 @@ from typing import Annotated, Literal
 import typer
 
 from physical_ai.findings import Severity
+from physical_ai.repository import STACKS
 
-DEFAULT_STACK = "dev-westus2"
+_PLATFORM_STACK = "dev-westus2"
+
+
+def _default_stack() -> str:
+    """Stack of commands that name none: the platform's, or in a project without it the first by name."""
+    names = sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in STACKS.glob("Pulumi.*.yaml"))
+    return _PLATFORM_STACK if _PLATFORM_STACK in names or not names else names[0]
+
+
+DEFAULT_STACK = _default_stack()
 DEPLOYER_NAME = "deployer"
 """Principal that is logged in to the simulated Azure unless another one is named."""
 

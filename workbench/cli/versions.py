@@ -6,10 +6,10 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 
-from physical_ai.repository import STACKS
+from physical_ai.repository import INSTALLED_STACKS
 
 BASE = "layers/base.yaml"
-"""Name of the layer that every stack begins with, within the folder of the stacks."""
+"""Name of the layer that every stack begins with, within the folder of the installed stacks."""
 
 
 def lines() -> Iterator[str]:
@@ -21,7 +21,7 @@ def lines() -> Iterator[str]:
     providers = ", ".join(f"{name} {metadata.version(f'pulumi-{name}')}" for name in ("azure-native", "kubernetes"))
     yield f"Pulumi {metadata.version('pulumi')}; providers: {providers}"
     yield f"simulator {_simulator()}"
-    base = read_document((STACKS / BASE).read_text(encoding="utf-8"), BASE).data
+    base = read_document((INSTALLED_STACKS / BASE).read_text(encoding="utf-8"), BASE).data
     yield (
         f"installed by default: GPU Operator {base['gpuOperator']['version']}, OSMO {osmo.IMAGE_TAG} "
         f"(charts {osmo.CHART_VERSION}), KAI Scheduler {osmo.KAI_VERSION}"

@@ -19,14 +19,12 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2, source_pb2
 
 from components.config import SIMULATED_VARIABLE
-from physical_ai.repository import ROOT
+from physical_ai.repository import PROJECT, PROJECT_NAME, import_from_project
 from workbench.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, computes, created, guid
 from workbench.mocks.event_loop import own_event_loop
 from workbench.mocks.existing_answers import described_cluster
 from workbench.policies import Options, Resource, Stack
 from workbench.policies.wire import plain
-
-PROJECT = "physical-ai"
 
 _T = TypeVar("_T")
 
@@ -168,12 +166,15 @@ def run_program(
 
 def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: bool) -> None:
     # Objects, numbers and booleans reach a program as JSON, text as it is.
-    wire = {f"{PROJECT}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    set_all_config(wire, [f"{PROJECT}:secrets"])
+    wire = {
+        f"{PROJECT_NAME}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()
+    }
+    set_all_config(wire, [f"{PROJECT_NAME}:secrets"])
 
     def program() -> pulumi.Output[None]:
         pulumi.runtime.register_stack_transformation(_without_aliases)
-        runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+        import_from_project()
+        runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
         root: Any = pulumi.runtime.get_root_resource()
         return pulumi.Output.all(**root.outputs).apply(recorder.exports.update)
 
@@ -195,7 +196,11 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch("components.gates.release_gate.connect", _cluster_with_releases),
     ):
         mocks.set_mocks(
-            _NoMocks(recorder.subscription), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder
+            _NoMocks(recorder.subscription),
+            project=PROJECT_NAME,
+            stack=stack,
+            preview=recorder.preview,
+            monitor=recorder,
         )
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
         mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]  # untyped

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from physical_ai.catalog.lookup import nearest
-from physical_ai.planning.values_files import read_if_exists
+from physical_ai.planning.values_files import installed_folder, read_values
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
-from physical_ai.settings.layers.names import STACKS, existing
+from physical_ai.settings.layers.names import STACKS, existing, layer_folders
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.stack_file import read_stack
 from physical_ai.settings.models.tree import Settings
@@ -35,21 +35,26 @@ class ValuesFiles:
 
 def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fault]]:
     """Values files of a stack, and the faults of their syntax and names."""
-    folder, label = root / CHART, f"{root.name}/{CHART}"
-    names = ("values.yaml", "nvidia-driver.yaml")
-    cluster, driver = (read_if_exists(folder / name, f"{label}/{name}") for name in names)
+    cluster, driver = (read_values(root, f"{CHART}/{name}") for name in ("values.yaml", "nvidia-driver.yaml"))
     faults = [*cluster.faults, *driver.faults]
     pools: dict[str, Document] = {}
-    for file in sorted((folder / "pools").glob("*")):
-        name, here = file.stem, f"{label}/pools/{file.name}"
-        if file.suffix != ".yaml":
+    for file in _pool_files(root):
+        name, here = FilePath(file).stem, f"{root.name}/{file}"
+        if FilePath(file).suffix != ".yaml":
             faults.append(fault(here, "(file)", "This file is not read.", f"Rename it to {name}.yaml, or remove it."))
         elif name in settings.pools:
-            pools[name] = read_if_exists(file, here)
+            pools[name] = read_values(root, file)
             faults += [*pools[name].faults, *_known(pools[name])]
         else:
             faults += _pool_of_any_stack(name, here, settings)
     return ValuesFiles(cluster, driver, pools), faults
+
+
+def _pool_files(root: FilePath) -> list[str]:
+    """Files for single pools, relative to the folder of values."""
+    folders = [folder for folder in (installed_folder(root), root) if folder is not None]
+    found = {file.name for folder in folders for file in (folder / CHART / "pools").glob("*")}
+    return [f"{CHART}/pools/{name}" for name in sorted(found)]
 
 
 def _known(document: Document) -> Iterator[Fault]:
@@ -75,6 +80,7 @@ def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fa
 
 def pool_names(root: FilePath = STACKS) -> set[str]:
     """Names of the pools in all layers and stack files."""
-    layers = [read_file(file, file.name).data for file in sorted((root / "layers").rglob("*.yaml"))]
+    folders = layer_folders(root).values()
+    layers = [read_file(file, file.name).data for folder in folders for file in sorted(folder.rglob("*.yaml"))]
     layers += [dict(read_stack(stack, root)[0].data) for stack in existing(root)]
     return {name for data in layers if is_map(pools := data.get("pools")) for name in pools}

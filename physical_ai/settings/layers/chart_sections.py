@@ -14,7 +14,7 @@ from physical_ai.catalog import pinned_charts
 from physical_ai.catalog.charts import keys_file
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.tables import key_table
-from physical_ai.repository import PARTS
+from physical_ai.repository import PART_FOLDERS
 from physical_ai.settings.layers.paths import Path
 
 GPU_OPERATOR = "gpu-operator"
@@ -58,7 +58,7 @@ def file_of(path: Path) -> str | None:
 
 def _file(chart: str, below: str) -> str:
     folder = keys_file(chart).parent
-    if folder.parent == PARTS:
+    if folder.parent in PART_FOLDERS:
         return f"parts/{folder.name}/{chart}-values.yaml"
     return f"values/{below}.yaml" if "/" in below else f"values/{below}/values.yaml"
 

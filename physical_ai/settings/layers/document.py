@@ -51,10 +51,19 @@ class Document:
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     lines: dict[Path, int] = field(default_factory=dict[Path, int])
     faults: list[Fault] = field(default_factory=list[Fault])
+    below: Document | None = None
+    """Document of another file whose values are among the data, where this one does not set them."""
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
-        """A fault at a path of this file, with its line."""
+        """A fault at a path, with the file that sets it and the line."""
+        if self.below is not None and _known(self.below.lines, path) > _known(self.lines, path):
+            return self.below.fault(path, problem, fix, severity=severity)
         return fault(self.label, show(path), problem, fix, severity=severity, line=nearest_line(self.lines, path))
+
+
+def _known(lines: Mapping[Path, int], path: Path) -> int:
+    """Number of the first steps of a path that a file has."""
+    return next((n for n in range(len(path), 0, -1) if path[:n] in lines), 0)
 
 
 def nearest_line(lines: Mapping[Path, int], path: Path) -> int | None:

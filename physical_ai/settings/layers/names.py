@@ -1,13 +1,18 @@
-"""Stack names `<environment>-<region>`, and the files that belong to a stack."""
+"""Stack names `<environment>-<region>`, and the files that belong to a stack.
+
+In a team's project, each layer is the platform's file and above it the team's of the same name; either may be absent.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path as FilePath
 
 from physical_ai.catalog import UnknownName, nearest, region, regions
-from physical_ai.repository import STACKS
+from physical_ai.repository import INSTALLED_STACKS, STACKS, installed_label, is_team_project
 from physical_ai.settings.faults import Fault, SettingsError, fault
 
 _NAME = re.compile(r"(?P<environment>[a-z][a-z0-9]*)-(?P<region>[a-z]+[0-9]*)")
@@ -68,33 +73,60 @@ def stack_label(stack: str, root: FilePath = STACKS) -> str:
 
 def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
     """Layers below the file of a stack on Azure, lowest first, by their name in messages."""
-    parts = (f"env/{name.environment}", f"region/{name.region}")
-    return {**target_layer("azure", root), **dict(_layer(part, root) for part in parts)}
+    return _files(("base", "target/azure", f"env/{name.environment}", f"region/{name.region}"), root)
 
 
 def target_layer(kind: str, root: FilePath = STACKS) -> dict[str, FilePath]:
     """Layers below every stack with this kind of target: the base layer and the target's layer."""
-    return dict(_layer(part, root) for part in ("base", f"target/{kind}"))
+    return _files(("base", f"target/{kind}"), root)
 
 
 def profiles(root: FilePath = STACKS) -> list[str]:
     """Names of the profiles that a stack may choose, sorted."""
-    return sorted(file.stem for file in (root / "layers" / "profile").glob("*.yaml"))
+    return _described("profile", root)
 
 
-def profile_file(profile: str, root: FilePath = STACKS) -> tuple[str, FilePath]:
-    """Name of a profile's file in messages, and its path."""
-    return _layer(f"profile/{profile}", root)
+def environment_names(root: FilePath = STACKS) -> list[str]:
+    """Names of the environments that have a layer, sorted."""
+    return _described("env", root)
 
 
-def _layer(part: str, root: FilePath) -> tuple[str, FilePath]:
-    return f"{root.name}/layers/{part}.yaml", root / "layers" / f"{part}.yaml"
+def has_region(name: str, root: FilePath = STACKS) -> bool:
+    """True for a region that has a layer."""
+    return name in _described("region", root)
+
+
+def profile_files(profile: str, root: FilePath = STACKS) -> dict[str, FilePath]:
+    """Files of a profile, lowest first, by their name in messages."""
+    return _files((f"profile/{profile}",), root)
+
+
+def layer_folders(root: FilePath = STACKS) -> dict[str, FilePath]:
+    """Folders of layers, lowest first, by their name in messages: the platform's and a team's, or a checkout's own."""
+    own = {f"{root.name}/layers": root / "layers"}
+    return {f"{installed_label()}/layers": INSTALLED_STACKS / "layers", **own} if _is_above_installed(root) else own
+
+
+@lru_cache
+def _is_above_installed(root: FilePath) -> bool:
+    return root != INSTALLED_STACKS and is_team_project(root.parent)
+
+
+def _files(parts: Iterable[str], root: FilePath) -> dict[str, FilePath]:
+    folders = layer_folders(root)
+    found = ((f"{label}/{part}.yaml", folder / f"{part}.yaml") for part in parts for label, folder in folders.items())
+    return {label: file for label, file in found if len(folders) == 1 or file.is_file()}
+
+
+def _described(kind: str, root: FilePath) -> list[str]:
+    """Names of the layers of one kind, sorted."""
+    return sorted({file.stem for folder in layer_folders(root).values() for file in (folder / kind).glob("*.yaml")})
 
 
 def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
     """Faults of a well-formed name whose environment or region has no layer."""
     file, faults = stack_label(str(name), root), list[Fault]()
-    environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
+    environments = environment_names(root)
     if name.environment not in environments:
         near = nearest(name.environment, environments)
         hint = f"Did you mean '{near}-{name.region}'?" if near else f"Known: {', '.join(environments)}."
@@ -106,8 +138,8 @@ def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
         known = f"Known: {', '.join(regions())}."
         fix = f"Did you mean '{name.environment}-{error.suggestion}'?" if error.suggestion else known
         return [*faults, fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
-    if not (root / "layers" / "region" / f"{name.region}.yaml").is_file():
-        described = sorted(path.stem for path in (root / "layers" / "region").glob("*.yaml"))
+    described = _described("region", root)
+    if name.region not in described:
         fix = f"Write {root.name}/layers/region/{name.region}.yaml; existing: {', '.join(described)}."
         faults.append(fault(file, PLACE, f"The region '{name.region}' has no layer.", fix))
     return faults

@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
+from physical_ai.repository import HAS_PROJECT, NO_PROJECT, NO_PROJECT_FIX, PROJECT_FILE, STACKS
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
@@ -22,6 +23,12 @@ SECRETS = "secrets"
 _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 
 
+def require_project() -> None:
+    """Raises SettingsError where there is no project."""
+    if not HAS_PROJECT:
+        raise SettingsError([fault(PROJECT_FILE, "(file)", NO_PROJECT, NO_PROJECT_FIX)])
+
+
 def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
     """Layer of a stack file, and the faults of the file itself.
 
@@ -29,6 +36,8 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
     """
     label, file = stack_label(stack, root), root / f"Pulumi.{stack}.yaml"
     if not file.is_file():
+        if root == STACKS:
+            require_project()
         fix = f"{stacks_like(stack, root)}  A new one: physai stack new {stack}"
         raise SettingsError([fault(label, "(file)", "There is no such stack file.", fix)])
     document = read_file(file, label)

@@ -16,7 +16,7 @@ from pydantic import Field, GetJsonSchemaHandler, PydanticUndefinedAnnotation, c
 from pydantic_core import CoreSchema, PydanticOmit
 
 from physical_ai.input_errors import PartError
-from physical_ai.repository import PARTS
+from physical_ai.repository import part_files
 from physical_ai.settings.models.base import Model
 
 SETTINGS = "SETTINGS"
@@ -46,7 +46,7 @@ def part_models() -> dict[str, type[Model]]:
     Raises:
         PartError: The constant of a module is no model.
     """
-    modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in _files()}
+    modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in part_files("model.py")}
     for name, module in modules.items():
         _refuse_open_annotations(name, module)
         if not hasattr(module, SETTINGS) and (near := get_close_matches(SETTINGS, vars(module), n=1, cutoff=0.8)):
@@ -78,10 +78,6 @@ def _model(name: str, module: ModuleType) -> type[Model]:
         f"parts/{name}/model.py: {SETTINGS}\n  The constant is no class of settings.\n"
         f"  Write {SETTINGS} = and the name of the part's subclass of Model."
     )
-
-
-def _files() -> list[Any]:
-    return sorted(PARTS.glob("*/model.py"))
 
 
 def _section() -> type[OpenParts]:

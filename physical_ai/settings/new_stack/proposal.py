@@ -14,7 +14,17 @@ from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.merge import Layer, Merged, merge
-from physical_ai.settings.layers.names import PLACE, STACKS, StackName, existing, layer_files, name_faults, stack_label
+from physical_ai.settings.layers.names import (
+    PLACE,
+    STACKS,
+    StackName,
+    environment_names,
+    existing,
+    has_region,
+    layer_files,
+    name_faults,
+    stack_label,
+)
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.loading import load_settings
@@ -107,7 +117,7 @@ class Proposal:
 
 def _new_name(given: str, root: FilePath) -> str:
     """Text with a name that a new stack can have, based on the given one."""
-    environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
+    environments = environment_names(root)
     environment = given if given in environments else "dev"
     place = given if given in regions() else "eastus2"
     return f"Such as '{environment}-{place}'.  Environments: {', '.join(environments)}.  Regions: physai regions"
@@ -132,7 +142,6 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
     if stack in existing(root):
         problem, fix = "The stack already exists.", f"Change its file; see also: physai explain {stack}"
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
-    region_file = root / "layers" / "region" / f"{name.region}.yaml"
     faults = _name_faults(name, root)
     layers: list[Layer] = []
     for label, file in layer_files(name, root).items():
@@ -160,7 +169,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         _elsewhere(_map(data, "network")),
         place.utc_offset,
         place.zones,
-        region_file.is_file(),
+        has_region(name.region, root),
         tuple(_replaced(layers, merged, name.region)),
         root,
     )

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path as FilePath
 
+from physical_ai.repository import PROJECT_FILE, is_team_project
 from physical_ai.settings.layers.names import STACKS
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.loading import load
@@ -24,6 +25,8 @@ def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name, symlinks=True))
+        if is_team_project(root.parent):  # the platform's layers are below the copy, too
+            shutil.copy(root.parent / PROJECT_FILE, folder)
         for path, text in files.texts.items():
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             (copy / path).write_text(text, encoding="utf-8")

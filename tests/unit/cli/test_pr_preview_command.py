@@ -42,7 +42,7 @@ class Repository(Checkout):
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     made = Repository(tmp_path / "repository")
-    monkeypatch.setattr("physical_ai.repository.ROOT", made.folder)
+    monkeypatch.setattr("physical_ai.repository.PROJECT", made.folder)
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     return made
 

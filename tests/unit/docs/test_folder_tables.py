@@ -12,7 +12,7 @@ from docs.generator.packages import OPENED, read
 from physical_ai.repository import ROOT
 from physical_ai.settings import existing, load
 from physical_ai.settings.facts.osmo_access import service_secrets
-from physical_ai.settings.layers.names import profile_file, profiles
+from physical_ai.settings.layers.names import profile_files, profiles
 
 README, CONTRIBUTING, ARCHITECTURE, STACKS, SETTINGS = (
     (ROOT / page).read_text()
@@ -128,7 +128,9 @@ def test_the_secrets_of_the_committed_stacks_are_named() -> None:
 
 
 def test_the_profiles_that_are_records_are_named() -> None:
-    records = {name: "record: true" in profile_file(name)[1].read_text() for name in profiles()}
+    records = {
+        name: any("record: true" in file.read_text() for file in profile_files(name).values()) for name in profiles()
+    }
     section = SETTINGS.partition("A profile can set `record: true`")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([\w-]+)`", section))
     assert {name: name in named for name in records} == records

@@ -10,7 +10,7 @@ import pytest
 
 import parts
 from parts import registry
-from physical_ai import input_errors
+from physical_ai import input_errors, repository
 from physical_ai.catalog.reading import CatalogError
 from physical_ai.input_errors import InputError, PartError, without_traceback
 from physical_ai.settings.faults import SettingsError
@@ -20,8 +20,9 @@ from physical_ai.settings.models import parts as settings_of_parts
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of parts, from which modules are imported too."""
-    for module, name in ((input_errors, "FOLDER"), (registry, "FOLDER"), (settings_of_parts, "PARTS")):
-        monkeypatch.setattr(module, name, tmp_path)
+    monkeypatch.setattr(repository, "PARTS", tmp_path)
+    for module in (repository, input_errors):
+        monkeypatch.setattr(module, "PART_FOLDERS", (tmp_path,))
     monkeypatch.setattr(parts, "__path__", [*parts.__path__, str(tmp_path)])
     return tmp_path
 

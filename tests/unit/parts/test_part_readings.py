@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from parts.registry import PARTS
+from physical_ai import repository
 from physical_ai.catalog import charts, reading
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.load import CatalogError, row
@@ -23,9 +24,10 @@ def test_the_files_of_all_parts_can_be_read() -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of a part, the only one, below a checkout."""
-    for module in (manifests, reading):
-        monkeypatch.setattr(module, "PARTS", tmp_path / "parts")
+    monkeypatch.setattr(repository, "PARTS", tmp_path / "parts")
+    monkeypatch.setattr(repository, "PART_FOLDERS", (tmp_path / "parts",))
     monkeypatch.setattr(reading, "ROOT", tmp_path)
+    monkeypatch.setattr(reading, "PROJECT", tmp_path)
     made = tmp_path / "parts" / "made_up"
     made.mkdir(parents=True)
     return made

@@ -30,7 +30,7 @@ def test_the_parts_are_those_of_the_folders_in_the_order_of_the_list() -> None:
 
 
 def listed(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
-    monkeypatch.setattr(part_files, "NAMES", names)
+    monkeypatch.setattr(part_files, "LISTED", names)
     return [str(each) for each in listing_faults()]
 
 

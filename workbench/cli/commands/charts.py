@@ -60,11 +60,13 @@ def pull(
 ) -> None:
     """Download a stack's charts to the cache and verify them. The first download of a chart records its checksum."""
     from physical_ai.catalog.charts import LOCK
+    from physical_ai.settings.layers.stack_file import require_project
     from simulator.home import Home
     from simulator.tools import HELM, toolbox
     from workbench.cli.chart_download import pull as download
     from workbench.cli.requested_stack import read_stack
 
+    require_project()
     loaded = read_stack(stack, file, set_).loaded
     helm = toolbox(Home.of_user().tools, families=(HELM,)).path("helm")
     pulled = [download(chart, helm, locked=locked) for chart in loaded.plan.charts]

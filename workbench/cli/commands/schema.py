@@ -13,10 +13,12 @@ def schema(json: Json = False) -> None:
     """
     from physical_ai.settings import STACKS
     from physical_ai.settings.json_schema import layer_schema, schema_files, stack_schema
+    from physical_ai.settings.layers.stack_file import require_project
 
     if json:
         print_foreign_json({"stack": stack_schema(), "layer": layer_schema()})
         return
+    require_project()
     for path, text in schema_files().items():
         file = STACKS / path
         file.parent.mkdir(exist_ok=True)

@@ -79,10 +79,12 @@ def new(  # noqa: PLR0917 - each is an option
     Both are validated. Nothing is deployed.
     """
     from physical_ai.settings.layers.names import STACKS
+    from physical_ai.settings.layers.stack_file import require_project
     from physical_ai.settings.new_stack import new_files, propose, verified
     from workbench.cli.stack_new.answers import Choices, named_deployers
     from workbench.cli.stack_new.summary import document, head, next_steps, summary
 
+    require_project()
     interactive = not yes and not json and _is_terminal()
     proposal = propose(name, STACKS)  # a wrong name is reported first
     if not interactive and not yes:

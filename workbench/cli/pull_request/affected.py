@@ -12,7 +12,7 @@ import yaml
 
 from physical_ai.nested import is_mapping
 from physical_ai.settings import SettingsError, layers_below
-from physical_ai.settings.layers.names import existing, profile_file, stack_label
+from physical_ai.settings.layers.names import existing, profile_files, stack_label
 from physical_ai.settings.layers.stack_file import PREFIX
 from physical_ai.untrusted import documents, files
 
@@ -85,9 +85,10 @@ def _files(name: str, root: Path) -> Iterable[str]:
         layers = layers_below(name, config if is_mapping(config) else {}, root)
     except SettingsError:
         return [stack_label(name, root)]
-    below = [_document(file, root.parent) for file in layers.values()]
+    below = [_document(file, root.parent) for file in layers.values() if file.is_relative_to(root)]
     chosen = [profile for each in (document, *below) if (profile := _profile(each))]
-    return [stack_label(name, root), *layers, *(profile_file(profile, root)[0] for profile in chosen)]
+    files = dict(layers) | {label: file for profile in chosen for label, file in profile_files(profile, root).items()}
+    return [stack_label(name, root), *(label for label, file in files.items() if file.is_relative_to(root))]
 
 
 def _document(file: Path, tree: Path) -> Mapping[str, Any]:

@@ -155,8 +155,12 @@ class Side:
         return self._python("-m", self._command(), *arguments, timeout=timeout)
 
     def _command(self) -> str:
-        """The package that contains the commands. In commits before 2026-11-28 it is in `physical_ai`."""
-        return "workbench.cli" if (self.folder / "workbench").is_dir() else ".".join(("physical_ai", "cli"))
+        """The package that contains the commands. In a checkout's commits before 2026-11-28 it is in `physical_ai`.
+
+        A team's project has none: both of its sides run the installed one.
+        """
+        own = self.folder / "physical_ai" / "cli"
+        return ".".join(("physical_ai", "cli")) if own.is_dir() else "workbench.cli"
 
     def simulation(self, stack: str) -> Path:
         """Folder of the simulation of a stack in this home folder."""
