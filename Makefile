@@ -99,6 +99,10 @@ host: $(READY) ## tests with real processes: the GRID agent on separate nodes (a
 simulator: $(READY) tools ## tests with the real engine and a real API server
 	@$(PYTEST) tests/simulator -n 3
 
+.PHONY: wheels
+wheels: $(READY) ## build the wheels of the three distributions into dist/
+	@for own in . workbench simulator; do (cd $$own && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist) || exit 1; done
+
 .PHONY: tools
 tools: $(READY) ## build the commands that the simulator runs, and Prometheus for the tests, once
 	@$(BIN)/physai tools --telemetry

@@ -6,7 +6,6 @@ from importlib import import_module
 
 from parts.part import Part
 from parts.team_list import team_names
-from parts.part import Part
 from physical_ai.repository import PART_FOLDERS, part_folder
 
 NAMES = (

@@ -78,6 +78,7 @@ PANELS = {
         "osmo": "Show OSMO's platforms, and values for its chart",
     },
     "Cluster and setup": {
+        "init": "Write a team's own repository: init DIR",
         "env": "Print variables for kubectl and pulumi",
         "tools": "Install the engine and control-plane programs",
         "charts": "List or download the pinned Helm charts",

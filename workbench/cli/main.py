@@ -26,6 +26,7 @@ from workbench.cli.commands import (
     explain,
     first,
     gates,
+    init,
     lint,
     node,
     obtain,
@@ -120,6 +121,7 @@ for name, command in {
     "env": simulate.env,
     "tools": simulate.tools,
     "schema": schema.schema,
+    "init": init.init,
     "bootstrap": bootstrap.bootstrap,
 }.items():
     app.command(**listing(name))(command)

@@ -17,7 +17,7 @@ TOP = (
 )
 CODE = re.compile(r"`([^`]+)`")
 PATH = re.compile(rf"(?:{'|'.join(map(re.escape, TOP))})/[\w./*-]*")
-GENERATED = {"stacks/charts.lock", "stacks/Pulumi.staging-eastus2.yaml"}
+GENERATED = {"stacks/charts.lock", "stacks/Pulumi.staging-eastus2.yaml", "parts/parts.yaml"}
 """Files that a command creates."""
 PLACEHOLDER = re.compile(r"(?:.*/)?[A-Z]+(?:/.*)?")
 

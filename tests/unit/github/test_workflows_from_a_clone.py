@@ -31,6 +31,8 @@ UP = {**INPUTS, "needs__preview__outputs__removals": "[]"}
 MATRIX = {"matrix__stack__name": STACK, "matrix__stack__environment": "dev"}
 CALLS = {("deploy", environment) for environment in ("dev", "staging", "prod")}
 """Jobs without steps: they call deploy-stack."""
+OF_TEAMS = {("team-pull-request", "checks"), ("team-pull-request", "preview")}
+"""Jobs that run in a team's repository, whose commands `tests/simulator/test_team_repository.py` types."""
 JOBS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "deploy plan": ("deploy", "plan", {}),
     "deploy reviewed": ("deploy", "reviewed", {"github__token": "t"}),
@@ -69,7 +71,7 @@ def run(runner: CloneRunner, workflow: str, job: str, **names: Any) -> Job:
 
 
 def test_every_job_is_here() -> None:
-    here = {(workflow, job) for workflow, job, _ in JOBS.values()} | CALLS
+    here = {(workflow, job) for workflow, job, _ in JOBS.values()} | CALLS | OF_TEAMS
     every = {(workflow.name, job) for workflow in WORKFLOWS.values() for job in workflow.jobs}
     assert every == here | {("pull-request", "preview"), ("pull-request-comment", "comment")}
 

@@ -34,7 +34,7 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     The base of each stack is deployed to a separate simulator, and the change previewed against it. Your simulations
     and this checkout do not change. Exit code 1: a stack cannot be previewed.
     """
-    from physical_ai.repository import ROOT
+    from physical_ai.repository import PROJECT
     from workbench.cli.pull_request.affected import affected, own_files
     from workbench.cli.pull_request.comment import comment
     from workbench.cli.pull_request.stack_previews import report
@@ -42,7 +42,7 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
 
     if output is not None:  # before anything is deployed: a folder that cannot be made is noticed at once
         output.parent.mkdir(parents=True, exist_ok=True)
-    repository = Repository(ROOT)
+    repository = Repository(PROJECT)
     commit, tree = repository.head(head)
     start = repository.base(base, commit)
     files = repository.changed(start, tree)
@@ -50,6 +50,8 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
         chosen = [each for each in found if not stack or each.stack in stack]
         names = ", ".join(each.stack for each in chosen) or "none"
+        if note := other_version(before.folder, after.folder):
+            err.print(note, markup=False)
         err.print(f"{len(files)} files differ from {base} at {start[:10]}; affected stacks: {names}", markup=False)
         pictures = output.resolve().parent if output is not None else None
         reports = [report(each, before, after, pictures) for each in chosen]
@@ -62,6 +64,21 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         print_text(text)
     if any(each.head_failed for each in reports):
         raise typer.Exit(FAILED)
+
+
+def other_version(before: Path, after: Path) -> str:
+    """Note for a team's project that pins another version of the platform than the installed one on either side; empty
+    where both pin the installed one.
+    """
+    from physical_ai.repository import is_team_project
+    from workbench.cli.new_project.folder import pinned_version
+    from workbench.cli.new_project.pins import version
+
+    pinned = [pinned_version(each) for each in (before, after) if is_team_project(each)]
+    others = sorted({each for each in pinned if each not in (None, version())})
+    if not others:
+        return ""
+    return f"requirements.txt pins the platform's version {', '.join(others)}; both sides run the installed {version()}"
 
 
 def _data(report: Report) -> dict[str, Any]:

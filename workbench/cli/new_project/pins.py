@@ -1,0 +1,122 @@
+"""Pins of a new project: the platform's three wheels with their hashes, and those of the packages that they need."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from physical_ai.repository import INSTALLED
+
+DISTRIBUTIONS = ("physical-ai", "physical-ai-simulator", "physical-ai-workbench")
+FOR_TESTS = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
+"""Packages of a project's own tests."""
+FOR_BUILDS = ("hatchling", "pathspec", "trove-classifiers")
+"""Packages that only an editable installation needs."""
+DOWNLOAD_SECONDS = 600
+
+
+class NoPins(Exception):
+    """Raised where the platform's wheels cannot be found, or are not what is installed. The text says what to do."""
+
+
+def version() -> str:
+    """Version of the installed platform."""
+    return metadata.version(DISTRIBUTIONS[0])
+
+
+def hashes_in(folder: Path) -> dict[str, str]:
+    """SHA-256 of each of the platform's wheels in a folder, by distribution. Raises NoPins."""
+    return {name: hashlib.sha256(_wheel(folder, name).read_bytes()).hexdigest() for name in DISTRIBUTIONS}
+
+
+def hashes_of_index() -> dict[str, str]:
+    """SHA-256 of each of the platform's wheels at the package index that pip uses.
+
+    Raises NoPins, also where a wheel at the index has other modules than the installed ones: another project may have
+    taken the name.
+    """
+    wanted = [f"{name}=={version()}" for name in DISTRIBUTIONS]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
+        command = [sys.executable, "-m", "pip", *words, "--dest", folder, *wanted]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise NoPins(f"{' '.join(wanted)} could not be downloaded: {problem}\n{_INSTEAD}") from None
+        if done.returncode:
+            said = done.stderr.strip().splitlines()
+            last = said[-1] if said else "pip failed"
+            raise NoPins(f"{' '.join(wanted)} could not be downloaded: {last}\n{_INSTEAD}")
+        for name in DISTRIBUTIONS:
+            _compare(name, _wheel(Path(folder), name))
+        return hashes_in(Path(folder))
+
+
+_INSTEAD = "  Name a folder that has the three wheels: --wheels DIR"
+
+
+def _wheel(folder: Path, name: str) -> Path:
+    found = sorted(folder.glob(f"{name.replace('-', '_')}-{version()}-*.whl"))
+    if len(found) == 1:
+        return found[0]
+    problem = "has no wheel" if not found else "has more than one wheel"
+    raise NoPins(f"{folder} {problem} of {name} {version()}, which is the installed version.\n{_BUILD}")
+
+
+_BUILD = "  In a checkout of the platform, `make wheels` writes the three wheels into dist/."
+
+
+def _compare(name: str, wheel: Path) -> None:
+    """Raises NoPins where a wheel has other files than the installed distribution."""
+    with zipfile.ZipFile(wheel) as archive:
+        record = next(each for each in archive.namelist() if each.endswith(".dist-info/RECORD"))
+        offered = _digests(archive.read(record).decode())
+    installed = _digests(metadata.distribution(name).read_text("RECORD") or "")
+    if changed := sorted(path for path, digest in offered.items() if installed.get(path) != digest):
+        raise NoPins(
+            f"{name} {version()} at the package index is not what is installed: {changed[0]} differs, of {len(changed)}"
+            f" files.\n{_INSTEAD}"
+        )
+
+
+def _digests(record: str) -> dict[str, str]:
+    rows = (row for row in csv.reader(record.splitlines()) if len(row) == 3)
+    return {path: digest for path, digest, _ in rows if digest and ".dist-info/" not in path}
+
+
+def requirements(hashes: Mapping[str, str]) -> str:
+    """Text of `requirements.txt`: what `pulumi up` and `physai` need."""
+    own = "".join(f"{name}=={version()} \\\n    --hash=sha256:{hashes[name]}\n" for name in DISTRIBUTIONS)
+    others = "".join(text for name, text in _pinned("requirements-deploy.txt") if name not in FOR_BUILDS)
+    return f"{_HEAD}{own}# What the platform needs, as it was tested.\n{others}"
+
+
+def requirements_for_tests() -> str:
+    """Text of `requirements-dev.txt`: what the project's tests need besides."""
+    present = {name for name, _ in _pinned("requirements-deploy.txt")} - set(FOR_BUILDS)
+    pins = _pinned("requirements-dev.txt")
+    texts = "".join(text for name, text in pins if name in FOR_TESTS and name not in present)
+    return f"-r requirements.txt\n{texts}"
+
+
+_HEAD = """\
+# Every package with its hash: `pip install --require-hashes --no-deps` installs nothing else. `physai upgrade` writes
+# this file anew for another version of the platform.
+"""
+
+
+def _pinned(file: str) -> Iterator[tuple[str, str]]:
+    """Packages of a requirements file with the text of each: its pin, its marker and its hashes."""
+    text = (INSTALLED / file).read_text(encoding="utf-8")
+    for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
+        if found := re.match(r"([A-Za-z0-9._-]+)==", block):
+            lines = [line for line in block.splitlines() if not line.lstrip().startswith("#")]
+            yield found[1].lower(), "".join(f"{line}\n" for line in lines if line.strip())
