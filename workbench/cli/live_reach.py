@@ -64,7 +64,7 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
     running = None if pods is None else tuple(_pods(pods, found[NAMESPACE] or ()))
     notes += _absent(world, running)
     ground = replace(world.ground, engine=Engine.UNKNOWN) if others else world.ground
-    return replace(world, running=running, workloads=running or world.workloads, ground=ground), notes
+    return replace(world, running=running, workloads=(*world.workloads, *(running or ())), ground=ground), notes
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
