@@ -14,9 +14,11 @@ import pytest
 from components.config import SIMULATED_VARIABLE
 from components.platform import first_questions
 from components.platform.first_questions import ARM_VARIABLE, ask_azure
-from physical_ai.settings import Loaded
+from physical_ai.settings import Loaded, existing, load
+from physical_ai.settings.facts.created import region_of
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.pools import node_pools
+from physical_ai.subscription.client import connected
 from physical_ai.subscription.first import Answered, ask
 from physical_ai.subscription.rest import AzureRest
 from simulator.azure.web import Fault
@@ -172,14 +174,14 @@ def test_without_a_login_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_real_token_goes_to_azure_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[str] = []
 
-    def connected(token: str, address: str) -> Any:
+    def kept(token: str, address: str) -> Any:
         places.append(address)
         return lambda path, parameters: {}
 
     monkeypatch.setenv(SIMULATED_VARIABLE, "")
     monkeypatch.setenv(ARM_VARIABLE, "http://127.0.0.1:9")
     monkeypatch.setattr(first_questions.authorization, "get_client_token", lambda: mock.Mock(token="t"))
-    monkeypatch.setattr(first_questions, "connected", connected)
+    monkeypatch.setattr(first_questions, "connected", kept)
     monkeypatch.setattr(first_questions, "ask", lambda settings, azure: Answered((), ()))
     ask_azure(loaded(), SUBSCRIPTION)
     assert places == ["https://management.azure.com"]
@@ -214,3 +216,17 @@ def test_what_exists_is_not_asked_for_again() -> None:
     pools[-1]["name"] = "other"
     assert {each.rule for _, each in ask(settings, azure).problems} == {"provider"}
     assert len(ask(settings, azure).unanswered) == 1
+
+
+def test_every_stack_that_is_shipped_is_taken(tmp_path: Path) -> None:
+    asked_of: list[str] = []
+    with world(tmp_path) as azure, redirect_stderr(io.StringIO()):
+        client = AzureRest(connected("owner", azure.address), SUBSCRIPTION)
+        for name in existing():
+            settings = load(name).settings
+            if settings.record or region_of(settings) is None:
+                continue
+            found = ask(settings, client)
+            assert ([str(each) for _, each in found.problems], found.unanswered) == ([], ()), name
+            asked_of.append(name)
+    assert {"prod-westeurope", "prod-swedencentral", STACK} <= set(asked_of)
