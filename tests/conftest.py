@@ -30,6 +30,9 @@ them; those that mostly wait (host) take turns with those that compute (unit).""
 SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "simulate": "recordings", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
+READERS = {"test_folder_tables": "checkout", "test_packages": "checkout", "test_imports": "checkout"}
+"""Modules that read all source files, and the name of their group: a worker reads them once, which takes seconds."""
+
 ENDING = "running_to_the_end"
 """A fixture of tests that end what their group shares, and come behind its other tests."""
 
@@ -47,7 +50,7 @@ def group(item: pytest.Item) -> str:
     """Name of the tests that have to run on the worker that runs `item`; empty when any worker may."""
     fixtures = getattr(item, "fixturenames", ())
     shared = next((name for fixture, name in SHARED_FIXTURES.items() if fixture in fixtures), "")
-    return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
+    return shared or ("" if item.path.stem in SCATTERED else READERS.get(item.path.stem, item.path.stem))
 
 
 @cache
