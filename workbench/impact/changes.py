@@ -1,4 +1,4 @@
-"""Interface of a planned operation on one resource, with all that the judgement of its impact reads."""
+"""Interface of one planned change of a resource, with the fields that the impact rules read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Change(Protocol):
 
 
 def touches(change: Change, prefixes: tuple[str, ...]) -> bool:
-    """True if the change concerns a property at or below one of these paths."""
+    """True if the change concerns a property at or below one of the property paths `prefixes`."""
     return any(
         path == prefix or path.startswith((f"{prefix}.", f"{prefix}["))
         for path in change.properties
@@ -55,7 +55,7 @@ def touches(change: Change, prefixes: tuple[str, ...]) -> bool:
 
 
 def only_touches(change: Change, prefixes: tuple[str, ...]) -> bool:
-    """True if every changed property is at or below one of these paths, and there is at least one."""
+    """True if all changed properties are at or below the property paths `prefixes`; False if no property changes."""
     return bool(change.properties) and all(
         any(path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")) for prefix in prefixes)
         for path in change.properties

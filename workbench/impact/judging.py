@@ -38,8 +38,8 @@ class Effect:
 
     Attributes:
         sure: False if the consequence is only possible, under the conditions in `reasons`.
-        reasons: Changes that cause it, each as `resource: what happens`.
-        minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if it always does.
+        reasons: Changes that cause the consequence, each as `resource: what happens`.
+        minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if the node never stops offering GPUs.
         lost: Least and most GPU-hours lost.
     """
 
@@ -56,7 +56,7 @@ class Impact:
     """Judgement of all changes of a preview.
 
     Attributes:
-        effects: One for each Pod with work, worst first.
+        effects: Consequence for each Pod with work, worst first.
         outages: GPUs that are missing for a time, by pool.
         notes: Consequences for new Pods or for connections, which cannot be assigned to single Pods.
         not_judged: Changes without a row in ways.yaml, as `operation kind name`.
@@ -68,7 +68,7 @@ class Impact:
     not_judged: tuple[str, ...] = ()
 
     def of(self, fate: Fate, *, sure: bool = True) -> list[Effect]:
-        """Effects with this fate, either the certain or the possible ones."""
+        """Effects with the fate `fate`: the certain ones, or, if `sure` is False, the uncertain ones."""
         return [each for each in self.effects if each.fate is fate and each.sure is sure]
 
     @property
@@ -119,7 +119,9 @@ def _ways_of(changes: Iterable[Change]) -> tuple[list[_Hit], list[str]]:
 
 
 def _is_note(way: Way) -> bool:
-    """True for changes that delay new Pods or cut connections, because no single running Pod shows this."""
+    """True if the change only delays new Pods or cuts connections. Such a change is reported as a note, because it has
+    no effect on a single running Pod.
+    """
     return way.scope != "none" and way.fate in ("waits", "cut")
 
 
@@ -178,7 +180,9 @@ def tolerates_all(work: Work, taints: Sequence[Mapping[str, str]]) -> bool:
 
 
 def _with_gangs(effects: Sequence[Effect], now: datetime.datetime) -> list[Effect]:
-    """The effects, with the worst fate in a gang given to all its Pods: OSMO ends a group if any of its tasks ends."""
+    """The effects after the rule for gangs: if one Pod of a gang is restarted or ended, the whole gang shares the worst
+    fate, since OSMO ends a group if any of its tasks ends.
+    """
     worst: dict[str, Effect] = {}
     for each in effects:
         if each.work.gang and each.fate in (Fate.RESTARTED, Fate.ENDED):

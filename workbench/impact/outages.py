@@ -13,10 +13,10 @@ from workbench.impact.ways import Way, removed_nodes
 
 @dataclass(frozen=True)
 class Outage:
-    """GPUs of a pool that are missing.
+    """GPUs of a pool that are missing for a time, or for good.
 
     Attributes:
-        minutes: Least and most minutes; if `one_by_one`, for each node.
+        minutes: Least and most minutes of the outage; of each single node if `one_by_one`.
         one_by_one: True if the change affects one node after the other, so that the others keep their GPUs.
         returns: Whether the GPUs come back: `certain`, `likely`, `doubtful` or `never`.
         why: Reason for `returns`.
@@ -39,8 +39,8 @@ class Outage:
 
 
 def outages(hits: Sequence[tuple[Change, Way]], pools: Mapping[str, PoolFacts]) -> tuple[Outage, ...]:
-    """The worst outage of each pool that has nodes with GPUs: one after which GPUs may not come back, else
-    the longest.
+    """The worst outage of each pool that has nodes with GPUs. An outage after which the GPUs may not come back is worse
+    than any other; otherwise the longest outage counts.
     """
     found: dict[str, Outage] = {}
     for change, way in hits:

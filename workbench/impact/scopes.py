@@ -20,10 +20,10 @@ def pool_name(change: Change) -> str:
 
 
 def selects(change: Change, pool: PoolFacts) -> bool:
-    """True if the NVIDIADriver of the change installs the driver on this pool's nodes.
+    """True if the NVIDIADriver object of the change installs the driver on this pool's nodes.
 
-    Only labels that the pool declares are compared with the node selector: others, such as those of Node Feature
-    Discovery, are assumed to match.
+    Only labels that the pool's settings declare are compared with the NVIDIADriver's node selector. Other labels, such
+    as those of Node Feature Discovery, are assumed to match.
     """
     if pool.driver != "operator":
         return False

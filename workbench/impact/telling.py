@@ -1,4 +1,6 @@
-"""Impact as sentences and as data: the first line, a line for each owner of work, outages, and what is not known."""
+"""Output of an impact as sentences and as data: a headline, a line for each owner of work, outages, and unknown
+effects.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ OWN_VERBS = {
 
 @dataclass(frozen=True)
 class Seen:
-    """Origin of the list of running work.
+    """Source of the list of running work.
 
     Attributes:
-        known: False if nothing tells what runs.
+        known: False if there is no such list, because no cluster, recording or setting tells which work runs.
         source: The cluster, recording or settings that the list is from, or the reason why no cluster could be read.
-        at: Time at which a cluster was read, or recorded, with time zone; None if none was.
+        at: Time at which a cluster was read, or recorded, with time zone; None if no cluster was read or recorded.
     """
 
     known: bool
@@ -64,7 +66,7 @@ def by_owner(impact: Impact) -> list[OwnerEffect]:
 
 
 def headline(impact: Impact, seen: Seen) -> str:
-    """The first line: a summary for readers who do not know Pulumi."""
+    """Summary of the impact in one line, for readers who do not know Pulumi."""
     parts = [_work(impact)] if seen.known else [UNKNOWN_WORK]
     parts += [outage(each) for each in impact.outages]
     if impact.not_judged:
@@ -121,7 +123,7 @@ def outage(each: Outage) -> str:
 
 
 def sentences(impact: Impact, seen: Seen) -> list[str]:
-    """All lines after the first one."""
+    """Lines of the impact report below the headline."""
     lines = [_line(each) for each in by_owner(impact)]
     lines += [f"{each.pool}: {each.why}" for each in impact.outages if each.why]
     lines += [f"Note: {each}." for each in impact.notes]

@@ -1,6 +1,7 @@
-"""Usual work of a stack's pools, according to their settings. A change is judged by it if no cluster is read.
+"""Usual work of a stack's pools, as their settings describe it. The impact of a change on this work is judged if no
+cluster is read.
 
-Each workflow is assumed to be in the middle of its run: on average, that is when a change comes.
+Each workflow is assumed to have run for half of its duration, the average at the moment of a change.
 """
 
 from __future__ import annotations

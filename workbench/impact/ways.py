@@ -73,8 +73,8 @@ def way_of(change: Change) -> Way | None:
 
 
 def object_name(change: Change) -> str:
-    """Name of the Kubernetes object, Helm release or node pool that a change is about; for other resources, of the
-    resource.
+    """Name of the Kubernetes object, Helm release or node pool that a change is about; for any other resource, the
+    resource's name in the program.
     """
     inputs = change.old or change.new
     return str(name_of(inputs) or inputs.get("agentPoolName") or inputs.get("name") or change.name)
@@ -88,5 +88,5 @@ def removed_nodes(change: Change) -> int:
 
 @lru_cache(maxsize=1)
 def ways() -> tuple[Way, ...]:
-    """All rows, in the order in which they are tried."""
+    """All rows of ways.yaml, in the order in which `way_of` tries them."""
     return tuple(row(Way, each, f"{FILE.name}: {each.get('way')}") for each in read_rows(FILE))

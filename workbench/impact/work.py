@@ -1,4 +1,5 @@
-"""Work that runs in a cluster: Pods of workflows, Jobs and users' services, with what their end would cost.
+"""Work that runs in a cluster: Pods of workflows, Jobs and users' services, with the GPU-hours that are lost if they
+end.
 
 Only Pods and nodes are read, and nothing is changed.
 """
@@ -19,7 +20,7 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Get, listed
 
 CHECKPOINT_ARGUMENT = "-checkpoint"
-"""Argument of OSMO's container before the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
+"""Flag of OSMO's container that precedes the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
 src/utils/job/task.py).
 """
 NEVER_EVICTED = ("DaemonSet", "Node")
@@ -74,9 +75,7 @@ class Work:
 
     @property
     def comes_back(self) -> bool:
-        """True if a controller creates another Pod in its place. Exit actions of OSMO, which can also do so, do not
-        count.
-        """
+        """True if the Pod's controller replaces the Pod after its end. Restarts by OSMO's exit actions do not count."""
         return self.controller in RECREATED_BY
 
     def lost_hours(self, now: datetime.datetime) -> tuple[float, float]:
@@ -161,7 +160,9 @@ def _controller_name(pod: Mapping[str, Any]) -> str:
 
 
 def _deployment(pod: Mapping[str, Any]) -> str:
-    """Name of the Deployment of a ReplicaSet's Pod, from the hash that Kubernetes appends; empty if there is none."""
+    """Name of the Deployment that a Pod belongs to: the name of its ReplicaSet without the hash that Kubernetes
+    appends; empty if the Pod has no such hash.
+    """
     digest = labels(pod).get("pod-template-hash")
     return _controller_name(pod).removesuffix(f"-{digest}") if digest else ""
 
@@ -187,7 +188,7 @@ def _gpus(pod: Mapping[str, Any]) -> int:
 
 
 def _checkpoint(pod: Mapping[str, Any]) -> datetime.timedelta | None:
-    """Longest interval among the Pod's checkpoints; None for a Pod without one that OSMO would copy."""
+    """Longest interval among the checkpoints of the Pod that OSMO copies; None if OSMO copies none."""
     containers: list[Mapping[str, Any]] = at(pod, "spec.containers") or []
     intervals: list[int] = []
     for container in containers:

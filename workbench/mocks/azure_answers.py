@@ -41,8 +41,8 @@ users:
 
 
 def nat_address(name: str) -> str:
-    """Mocked public address of a NAT gateway: NAT_ADDRESS, or another one if the resource's name has one of the
-    suffixes.
+    """Mocked public address of the NAT gateway `name`: NAT_ADDRESS, or an address of its own if the name ends in `-v2`
+    or `-zone-N`.
     """
     suffixes = ("-v2", "-zone-1", "-zone-2", "-zone-3")
     return next((f"203.0.113.{8 + place}" for place, end in enumerate(suffixes) if name.endswith(end)), NAT_ADDRESS)

@@ -27,7 +27,8 @@ def own_event_loop() -> Generator[None]:
 
 
 class _SameThread(asyncio.SelectorEventLoop):
-    """Event loop that runs functions at once which are meant for another thread. An exception is kept in the future.
+    """Event loop that runs functions for other threads at once in its own thread. An exception of the function is
+    stored in the returned future.
 
     The SDK registers each resource in a thread of its own, so as not to wait for the engine. A recorder answers at
     once, and threads would take a quarter of a run's time.

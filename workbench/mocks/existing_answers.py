@@ -8,8 +8,8 @@ from physical_ai.settings.facts.pools import CPU_POOL
 
 
 def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
-    """Kubeconfig and content of a cluster that fits the settings, in the form in which `open_cluster` returns them.
-    Each pool has as many nodes with the labels of its selector as the settings say.
+    """Kubeconfig and content of a cluster that fits the settings, in the form in which `open_cluster` returns them. For
+    each pool, the cluster has the highest number of nodes in the settings, with the labels of the pool's node selector.
     """
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
     nodes = [

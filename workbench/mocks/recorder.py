@@ -62,7 +62,7 @@ class _NoMocks(mocks.Mocks):
 class Recorder(mocks.MockMonitor):
     """Replacement of the engine that records each resource that the program registers.
 
-    With `preview`, values that Azure computes, including names, are unknown to the program.
+    With `preview`, the program receives unknown values for everything that Azure computes, including names.
     """
 
     def __init__(self, *, preview: bool, subscription: str = SUBSCRIPTION) -> None:
@@ -240,14 +240,14 @@ def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]]
 
 class _UnreadUrn:
     """Replacement for the URN that `pulumi.runtime.resource.create_urn` returns. It has no value, because nothing reads
-    it.
+    the URN.
     """
 
     def __init__(self, *_: object) -> None:
         """Ignores the parts of the URN."""
 
     async def future(self) -> None:
-        """Awaited by the SDK, even if it does not read the URN."""
+        """Returns nothing. The SDK awaits this future even if nothing reads the URN."""
 
 
 def _is_known(_: object) -> bool:

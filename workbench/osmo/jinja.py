@@ -25,10 +25,11 @@ def _compiled(text: str) -> Template:
 
 
 def render(text: str, tokens: Mapping[str, Any]) -> str:
-    """A template with its expressions replaced. It is rendered in this process, so it must be from a configuration, not
-    from a user.
+    """The text of a Jinja template rendered with `tokens`. The template runs in this process, so it must come from a
+    configuration, not from a user.
 
-    Raises Refusal: an OSMOUsageError for an error of Jinja, and a crash of OSMO for other errors.
+    Raises Refusal: of the kind OSMOUsageError for Jinja's own errors, and of the kind CRASH for TypeError and
+    ValueError, on which OSMO crashes.
     """
     if "{" not in text:
         return without_last_newline(text)
@@ -41,8 +42,8 @@ def render(text: str, tokens: Mapping[str, Any]) -> str:
 
 
 def without_last_newline(text: str) -> str:
-    r"""The result of Jinja for a text without expressions: line ends become \n, and one at the end of the text is
-    removed.
+    """A text without expressions as Jinja would render it: every line end becomes a line feed, and a line end after the
+    last line is removed.
     """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain.removesuffix("\n")

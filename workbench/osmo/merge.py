@@ -69,7 +69,9 @@ def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
 
 
 def _is_named(item: Any, key: str) -> bool:
-    """True if an item of a list is merged by its name. Raises Refusal for an item whose `name` makes OSMO crash."""
+    """True if the item of a list has a name, by which it is merged. Raises Refusal for an item on which OSMO crashes.
+    `key`: name of the list in the message.
+    """
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):

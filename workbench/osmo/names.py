@@ -14,7 +14,7 @@ NAME = r"^[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?$"
 TASK_INPUT = re.compile(
     r"(?P<first>[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?)(:(?P<second>[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?))?"
 )
-"""Reference of an input to a task of the same workflow, `task`, or of an earlier workflow, `workflow-id:task`."""
+"""Form of an input that refers to a task: `task` in the same workflow, or `workflow-id:task` in an earlier workflow."""
 
 LONGEST_LABEL = 63
 _COMPONENT = r"[^/,;*]+"
@@ -25,7 +25,7 @@ STORAGE = (
 )
 """Form of the storage URLs that OSMO can read and write."""
 _PROFILE_DEPTH = {"swift": 2, "s3": 1, "gs": 1, "tos": 2, "azure": 1}
-"""Number of parts of a storage URL, after its scheme, for which a credential is stored."""
+"""Number of parts after the scheme in a storage URL that identify its credential, by scheme."""
 
 _DATASET = re.compile(r"((?P<bucket>[a-zA-Z0-9_-]+)/)?(?P<name>[a-zA-Z0-9_-]+)(:(?P<tag>[a-zA-Z0-9_-]*))?")
 _DATASET_IN_FILE = re.compile(
@@ -60,7 +60,7 @@ def container_name(task: str) -> str:
 
 
 def user_label(user: str) -> str | None:
-    """A user's name as a label value; if it is invalid, the part before the @; None if both are invalid."""
+    """Label value for a user's name: the whole name, else the part before the @; None if Kubernetes allows neither."""
     for candidate in (user, user.partition("@")[0]) if "@" in user else (user,):
         if _USER.fullmatch(candidate):
             return label_value(candidate)
@@ -118,8 +118,8 @@ class Dataset:
 
 
 def dataset(text: str, *, in_file: bool = True) -> Dataset:
-    """The parts of a dataset's name. `in_file`: True to allow braces, as in a workflow file. Raises Refusal if it is
-    invalid.
+    """The parts of a dataset's name. `in_file`: True to allow braces, as in a workflow file. Raises Refusal for an
+    invalid name.
     """
     match = (_DATASET_IN_FILE if in_file else _DATASET).fullmatch(text)
     if match is None:

@@ -50,7 +50,7 @@ class Refusal(Exception):
         self.column: int | None = None
         self.problems = problems
         self.undefined: dict[str, int] = {}
-        """Undefined names that a template reads, each with the first line on which it does."""
+        """Undefined names that a template reads, each with the number of the first line that reads it."""
 
 
 def crash(why: object) -> Refusal:
@@ -69,7 +69,7 @@ _MESSAGES = {
     "missing": "this key is missing",
     "extra": "this key does not exist",
 }
-"""Instruction to the user, by the first word of Pydantic's name for the error."""
+"""Instruction to the user, by the first word of Pydantic's error type."""
 
 
 def _message(kind: str, message: str) -> str:

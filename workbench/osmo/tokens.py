@@ -26,7 +26,8 @@ def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> d
 def resource_tokens(
     resources: Mapping[str, Any], variables: Mapping[str, Any], cache_size: str | None = None
 ) -> dict[str, Any]:
-    """Tokens for a task's resources (`schema.ResourceSpec`). Variables are the defaults for missing resources.
+    """Tokens for a task's resources (`schema.ResourceSpec`). `variables` has default values for resources that the task
+    does not request.
 
     Tokens derived from memory and storage (in other units, or for the cache) use only the workflow's own values, never
     a variable. Raises Refusal for an invalid cache size.

@@ -18,7 +18,9 @@ POWERS: dict[str, int] = {
     "B": -30,
     "m": -40,
 }
-"""Units of amounts, as powers of two of 1 Gi. There is no P, and `m` is a unit of size."""
+"""Size of each unit, as the power of two of 1 Gi. OSMO does not know the unit P; its unit `m` is a size below one
+byte.
+"""
 
 TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")
 """Units in which the tokens USER_MEMORY_… and USER_STORAGE_… exist."""
@@ -52,7 +54,8 @@ def convert(text: str, target: str) -> float:
 
 
 def stored_amount(text: str, field: str) -> str:
-    """An amount of a workflow as OSMO stores it. One without a unit is converted to Ki, and written as a float.
+    """An amount of a workflow as OSMO stores it: unchanged with a unit; without a unit, converted to Ki and written as
+    a float.
 
     Raises Refusal for an invalid amount (a sign, a space, a percentage) or an unknown unit.
     """

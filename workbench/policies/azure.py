@@ -104,9 +104,10 @@ def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
-    """Violations by subnets that lack a security group, or an explicit outbound access.
+    """Violations by subnets that lack a network security group, or that leave their outbound access to Azure's default.
 
-    A subnet that a service manages has its own outbound access, and one for private endpoints needs none.
+    A subnet that is delegated to a service, or belongs to a VPN gateway, gets its outbound access from Azure. A subnet
+    for private endpoints needs no outbound access.
     """
     inputs = resource.inputs
     is_gateways, is_delegated = known(inputs.get("subnetName")) == GATEWAY_SUBNET, bool(inputs.get("delegations"))

@@ -30,8 +30,8 @@ _SAFE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     CACHE: {"minimumTlsVersion": ("1.2", "1.3")},
     CACHE_DATABASE: {"clientProtocol": ("Encrypted", None)},
 }
-"""Values of properties with which a service accepts only encrypted connections, by type. None stands for a property
-that is not set and whose default is safe.
+"""Values with which a service accepts only encrypted connections, by resource type and property. The value None means
+that the property may also be left unset, because its default is safe.
 """
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "require_secure_transport": ("on",),

@@ -1,4 +1,4 @@
-"""Rules on how a resource of any type is declared."""
+"""Rules on declarations of resources of all types, such as their Pulumi options."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"
 PRIVILEGED = frozenset({GPU_OPERATOR, *(name for part in PARTS for name in part.privileged)})
-"""Namespaces whose Pods need access to their node: the GPU Operator's, which loads drivers, and those for which an
-optional part gives a reason.
+"""Namespaces whose Pods need access to their node: the GPU Operator's namespace, since the GPU Operator loads drivers,
+and namespaces that an optional part lists in `privileged`.
 """
 ENFORCE = "pod-security.kubernetes.io/enforce"
 

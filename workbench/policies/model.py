@@ -1,4 +1,6 @@
-"""Input and output of a rule. They do not depend on Pulumi: a rule can read a recording or the engine's state."""
+"""Types that a rule reads and returns. They do not depend on Pulumi, so a rule can judge a recording or the engine's
+state.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Secret:
 
 @dataclass(frozen=True)
 class Options:
-    """Resource options. Other resources are named by URN, and properties by camelCase paths."""
+    """Pulumi's options of a resource. Options that refer to other resources contain URNs; options that name properties
+    contain camelCase paths.
+    """
 
     parent: str = ""
     provider: str = ""

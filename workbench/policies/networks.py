@@ -29,13 +29,17 @@ SENT_TO: Mapping[str, str] = {
     COLLECTION_ENDPOINT: "networkAcls.publicNetworkAccess",
     WORKSPACE: "publicNetworkAccessForIngestion",
 }
-"""Types that the network sends data to, each with the property that closes it to the internet for writing."""
+"""Property that stops a resource from accepting data from the internet, by type; for resources to which the private
+network sends data.
+"""
 READ_FROM: Mapping[str, str] = {
     WORKSPACE: "publicNetworkAccessForQuery",
     METRICS_WORKSPACE: "publicNetworkAccess",
     GRAFANA: "properties.publicNetworkAccess",
 }
-"""Types that the network reads from, each with the property that closes it to the internet for reading."""
+"""Property that stops a resource from answering reads from the internet, by type; for resources from which the private
+network reads.
+"""
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
 """Types of services that can have private endpoints, each with the property that closes it to the internet."""

@@ -1,4 +1,4 @@
-"""Rules on access to secrets in the cluster, on identities in Azure and who may use them, and on the key of OSMO's
+"""Rules on access to secrets in the cluster, on identities in Azure and their users, and on the key of OSMO's
 database.
 """
 

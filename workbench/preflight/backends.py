@@ -1,4 +1,6 @@
-"""Check of stacks whose cluster OSMO's control plane would confuse with another cluster, or does not know."""
+"""Check of the stacks that share an OSMO control plane: each cluster needs a name of its own there, and a place in the
+list of the control plane's stack.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ TOPIC, SOURCE = "backend", "the stacks of this checkout"
 def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
     """Findings about other stacks of the same control plane that conflict with this one.
 
-    Two clusters with the same name take each other's workflows: each reports the other's Pods as lost. A cluster that
-    the control plane's stack does not list has no pools there.
+    If two clusters have the same name, each gets workflows of the other, and reports the other's Pods as lost. A
+    cluster has no pools if the stack with the control plane does not list it in `osmo.backends`.
 
     Args:
         others: All other stacks that can be loaded.

@@ -1,4 +1,5 @@
-"""Ways to get a pool: as its settings say, or by one of its fallbacks, each with quota, restrictions and price.
+"""Ways to get a node pool, each with quota, restrictions and price: the pool as its settings describe it, and each of
+its fallbacks.
 
 Azure reports quotas and restrictions. Only a deployment shows whether Azure has capacity now.
 """
@@ -97,8 +98,8 @@ def choices(question: Question, name: str) -> list[Choice]:
 
 
 def chosen(found: Sequence[Choice], wanted: int | None = None) -> Choice | None:
-    """The choice with the number `wanted`, or, without a number, the first one without an obstacle; None if there is
-    none.
+    """The choice whose index is `wanted`; if `wanted` is None, the first choice without a known obstacle. None if no
+    choice fits.
     """
     if wanted is not None:
         return next((each for each in found if each.index == wanted), None)

@@ -66,9 +66,8 @@ def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) 
 
 
 def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
-    """Findings about features that Azure and the catalogue state differently.
-
-    Production stacks take defaults from the catalogue.
+    """Findings about features that the catalogue states differently than Azure. Wrong rows matter, because production
+    stacks take defaults from the catalogue.
     """
     row = postgres_regions().get(region)
     if row is None:

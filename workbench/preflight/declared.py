@@ -1,7 +1,7 @@
-"""Needs of a deployment in Azure, derived from the resources that the program declares.
+"""Resource providers and rights that a deployment needs in Azure, derived from the resources that the program declares.
 
-The resource types determine the resource providers to register. Ids of other subscriptions in the inputs determine the
-rights on resources of other owners.
+The resource types determine which resource providers must be registered. Ids of other subscriptions in the inputs
+determine the rights on resources of other owners.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """Role, with its actions, that a deployment needs on a resource of another owner to refer to it in an input, and
-    the reason.
+    """Role that a deployer needs on another owner's resource to refer to the resource in an input. `actions`: the
+    actions of the role that are needed; `why`: the purpose, for messages.
     """
 
     role: str
@@ -50,8 +50,8 @@ USES: Mapping[tuple[str, str], Use] = {
         _NETWORK, (f"{_VIRTUAL_NETWORKS}/join/action",), "links a zone to it"
     ),
 }
-"""Needs of an input that refers to another owner's resource, by the type of the declared resource and the input's path.
-For an input that is not listed the need is not known, and is shown as the role Contributor.
+"""Role and actions for an input that refers to another owner's resource, by the declared resource's type and the
+input's path. For other inputs the necessary role is not known, and Contributor is shown.
 """
 CREATES: Mapping[str, str] = {
     "azure-native:network:VirtualNetworkPeering": _NETWORK,
@@ -92,7 +92,9 @@ class ForeignScope:
     """Roles that the deployer needs at the scope."""
     actions: tuple[str, ...]
     reads: bool
-    """True if a refresh reads at this scope, so that the identity that only reads needs the role Reader there."""
+    """True if `pulumi refresh` reads at this scope. The identity with read-only rights then needs the role Reader
+    there.
+    """
     why: str
     resources: tuple[str, ...] = field(default=())
 
@@ -147,8 +149,8 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple[str, Use, bool]]:
-    """Scopes in other subscriptions that a resource is in or refers to: each with what is needed there, and True if a
-    refresh reads at the scope.
+    """Scopes in other subscriptions that a resource is in or refers to. Each comes with the role and actions that are
+    needed there, and with True if a refresh reads at the scope.
 
     `own`: ids of the stack's subscriptions; `of`: the subscription of the resource's explicit provider.
     """

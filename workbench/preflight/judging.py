@@ -34,7 +34,7 @@ Which = Callable[[str], str | None]
 """Function that returns the path of a command on PATH, like `shutil.which`; None if there is no such command."""
 ForeignScopes = Callable[[str], Sequence[ForeignScope]]
 Rights = Callable[[Azure], Iterable[Finding]]
-"""Findings about the caller's rights for declared resources."""
+"""Function that returns findings about the caller's rights for the declared resources."""
 
 
 def check(
@@ -46,12 +46,14 @@ def check(
     *,
     rights: Rights | None = None,
 ) -> list[Finding]:
-    """All findings before a deployment; if `azure` is None, only those that follow from the catalogue and this machine.
+    """All findings before a deployment; if `azure` is None, only findings that follow from the catalogue and this
+    machine.
 
     Args:
-        rights: Function that returns findings about the rights that declared resources need; None for those that any
-            stack with these settings needs.
-        foreign: Function from the stack's subscription to the needs of the declared resources outside of it.
+        foreign: Function that returns the rights that declared resources need in other subscriptions, from the id of
+            the stack's subscription.
+        rights: Function that returns findings about the rights that the declared resources need; None to check only the
+            rights that any stack with these settings needs.
     """
     findings = [*_tools(which), *_region(settings, azure, today)]
     findings += _asked("image", "imported", lambda: _imports(settings, azure))
@@ -214,8 +216,8 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
-    """Findings about rights on resources of other owners. A role on the stack's own subscription need not
-    include them.
+    """Findings about the caller's rights on a resource of another owner. They are checked at the resource itself,
+    because a role on the stack's own subscription does not apply there.
     """
     lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
     if not lacking:

@@ -24,8 +24,8 @@ def now() -> datetime.datetime:
 
 @dataclass
 class Kept:
-    """A `Get` that asks Azure only if no kept answer is recent enough. An answer that cannot be saved is asked for
-    again.
+    """A `Get` that asks Azure only if no kept answer is recent enough. An answer that cannot be saved is requested
+    again next time.
     """
 
     get: Get

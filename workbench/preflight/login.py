@@ -1,5 +1,5 @@
-"""Clients for ARM with the caller's login: the first one that azure-identity finds, which may be that of
-the Azure CLI.
+"""Clients for Azure Resource Manager with the caller's login: the first login that azure-identity finds, for example
+the login of the Azure CLI.
 """
 
 from __future__ import annotations

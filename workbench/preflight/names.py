@@ -1,4 +1,5 @@
-"""Findings about the globally unique names of a stack's data services: free, its own, or taken.
+"""Findings about the globally unique names of a stack's data services. Each name is free, used by this stack already,
+or taken by somebody else.
 
 Names of a cache and of a vault are not checked: Azure has no request for a cache's name, and each vault gets a new
 name.

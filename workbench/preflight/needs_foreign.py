@@ -83,7 +83,9 @@ def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
 
 
 def _granted(role: str, scope: str, instead: str = "") -> str:
-    """Text of a fix: the owner of the scope grants a role, with the command, and `instead` as an alternative."""
+    """Text of a fix: the owner of `scope` grants the caller a role. The text includes the command, and `instead` as an
+    alternative.
+    """
     command = f'az role assignment create --assignee <you> --role "{role}" --scope {scope}'
     return f"Its owner grants you {role}: {command}{f'; or {instead}' if instead else ''}."
 

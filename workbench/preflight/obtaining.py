@@ -1,5 +1,5 @@
-"""Decision about the way to get a pool (see `Choice`), within the price that the user accepts, and the change of
-settings for it. Pure functions.
+"""Decision which `Choice` to take for a pool, within the price that the user accepts, and the change of settings for
+the choice. Pure functions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Difference:
 
 
 def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
-    """Settings that a layer changes, each with its values and the file of the present value."""
+    """Settings that the settings layer `change` changes, each with its values before and after, and the file that sets
+    the value before.
+    """
     found: list[Difference] = []
     pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
     for name, values in pools.items():

@@ -35,7 +35,7 @@ class Prerequisite:
     what: str
     why: str
     get: str | None = None
-    """Command that obtains or shows it, or an address where it is described."""
+    """Command that obtains or shows the prerequisite, or the address of a page that describes it."""
     present: bool | None = None
     """True or False if this machine shows whether it exists; None if the machine cannot tell."""
 

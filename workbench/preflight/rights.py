@@ -1,7 +1,9 @@
-"""Rights of the caller that declared resources need, and which resource lacks which.
+"""Check of the caller's rights for the declared resources: findings name each missing right, and the resources that
+need it.
 
-A right counts on the subscription, or on the resource group of the resource. Which roles an assigner may give can be
-limited by a condition, which Azure lists with the right (Azure docs, RBAC conditions).
+A right counts if the caller has it on the subscription, or on the resource's resource group. A caller with the right to
+assign roles may be limited to some roles by a condition, which Azure lists with the right (Azure docs, RBAC
+conditions).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ SHOWN = 3
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _GROUP = re.compile(r"^/subscriptions/[^/]+/resourceGroups/[^/]+", re.IGNORECASE)
 Permissions = Callable[[str], Sequence[Permission]]
-"""Rights on a scope, by its id; on the subscription for an empty text. Raises Unanswered."""
+"""Function that returns the caller's rights on the scope with the given id; for an empty id, on the subscription.
+Raises Unanswered.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Findings about PodDisruptionBudgets because of which AKS refuses upgrades: expected ones, and those in a cluster."""
+"""Findings about PodDisruptionBudgets that make AKS refuse upgrades: budgets that a stack will create, and budgets in a
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ FIX = "Change the budget, or set cluster.upgrades.forceUntil to a time soon afte
 
 
 def declared(settings: Settings) -> Iterator[Finding]:
-    """Findings about PodDisruptionBudgets that the stack's software will create, as far as the settings tell."""
+    """Findings about PodDisruptionBudgets that the stack's software will create according to the settings."""
     if problem := refused_upgrades(settings):
         yield Finding(Severity.WARNING, TOPIC, WORKER_BUDGET, problem, BUDGET_FIX, BUDGET.source)
 
 
 def present(found: Sequence[str], where: str) -> Iterator[Finding]:
-    """Findings about a cluster's PodDisruptionBudgets because of which AKS refuses upgrades.
+    """Findings about a cluster's PodDisruptionBudgets that make AKS refuse upgrades.
 
-    `found` has the texts of `blocking` about them; empty if no budget prevents an upgrade.
+    `found`: texts that `blocking` returns about such budgets; empty if no budget prevents an upgrade.
     """
     for each in found:
         problem = f"AKS refuses every upgrade of Kubernetes and of node images because of {each} (UnsatisfiablePDB)."

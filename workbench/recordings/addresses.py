@@ -1,9 +1,9 @@
-"""Consistent replacement of the IPv4 addresses in a recording, so that addresses of one network stay in one network.
-Pure functions.
+"""Consistent replacement of the IPv4 addresses in a recording: addresses of one network get replacements in one
+network. Pure functions.
 
-In a private address, the last eight bits are kept. An earlier bit is kept only if two addresses of the recording differ
-in it, and else becomes zero. Different addresses stay different, an address stays in its networks, and replacing
-addresses a second time changes nothing.
+The last eight bits of a private address stay the same. An earlier bit stays the same only if two addresses of the
+recording differ in this bit; otherwise it becomes zero. Different addresses get different replacements, and a second
+replacement changes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
 _IN_NAME = re.compile(r"(?<=[A-Za-z]-)(\d{1,3}([.-])\d{1,3}(?:\2\d{1,3}){2})(?![\w-]|\.\d)")
-"""An address in a name, such as `ip-10-1-2-3`. A version that matches is kept, since no host has it as its address."""
+"""An IPv4 address in a name, such as `ip-10-1-2-3`. Version numbers match the pattern, too, so a match is replaced only
+if the recording also contains it as an address.
+"""
 KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
 """Addresses with the same meaning in every network, which are not replaced: Azure's own ones, and wildcards."""
 PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
@@ -27,7 +29,7 @@ PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
 address that is already in it is kept.
 """
 WIDEST_PUBLIC = 12
-"""Longest prefix of a public network that is kept: so large a network identifies nobody."""
+"""Longest prefix of a public network that is not replaced: a network of this size is too large to identify anybody."""
 
 
 class Addresses:
@@ -97,9 +99,10 @@ def _is_hidden(address: int, bits: int) -> bool:
 
 
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
-    """Replacements for addresses in one private network, by address and prefix length.
+    """Replacements for the addresses in one private network, by address and prefix length. `base` is the network's
+    address, and `depth` its prefix length.
 
-    After the network's own bits, a bit before `HOST_BITS` is kept only if two of the addresses differ in it.
+    Between `depth` and `HOST_BITS`, a bit stays the same only if two of the addresses differ in it.
     """
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]

@@ -1,4 +1,6 @@
-"""Reading of a cluster for a recording, which also notes the lists that limits or missing rights keep out of it."""
+"""Reading of a cluster for a recording. Lists that are missing because of limits or rights are noted in the
+recording.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +70,8 @@ def size_of(answer: Any) -> int:
 
 
 def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
-    """Entries about the cluster: API discovery, every list that is not in `LEFT_OUT`, and, if the recording includes
-    logs, those of containers that failed or are not ready.
+    """Entries about the cluster: API discovery, and every list that is not in `LEFT_OUT`. If the recording includes
+    logs, also the logs of containers that failed or are not ready.
     """
     paths: list[str] = []
     yield from _discovered(get, paths)

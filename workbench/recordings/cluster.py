@@ -23,7 +23,7 @@ def reader(recording: Recording) -> Get:
     """A client with the interface of `physical_ai.readiness.client`. A request that failed while the recording was made
     fails again.
 
-    Lists by namespace, labels or fields are selected from the recorded list of all objects, as an API server does.
+    The answer to a request for a list by namespace, labels or fields is selected from the recorded list of all objects.
     """
     lists = recording.lists
     refused = {each["path"]: each for each in recording.of("refused")}
@@ -73,8 +73,8 @@ def _group(path: str) -> str:
 
 
 def _collection(path: str) -> tuple[str, str]:
-    """Path of the list of a resource in all namespaces, and the namespace of the requested list; empty for all
-    namespaces.
+    """API path of the list over all namespaces, and the namespace in the requested path; the namespace is empty for a
+    path without one.
     """
     found = _NAMESPACED.match(path)
     if found:

@@ -29,10 +29,10 @@ _UNIQUE = re.compile(
 _MACHINE_KEY = re.compile(r"(?:^|[./_-])(?:machine-?id|serial-?number)$", re.IGNORECASE)
 _REPLACED = re.compile(r"(?:host-|user-|name|h|1000)\d{4,}(?:[.@][\w.-]+)?")
 _KEY = "\0"
-"""Key that `_texts` gives for a text that is itself a key of the document."""
+"""Key that `_texts` returns with each key of a document, in place of the key that a value has."""
 _NAMED = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 _ALSO_NAMED = ("/pods", "/services", "/jobs", "/cronjobs", "/replicasets")
-"""Lists of objects whose names are kept, and are no hosts."""
+"""Lists whose objects keep their names. Such a name is not taken for the name of a host."""
 
 
 class Found:
@@ -52,11 +52,13 @@ class Found:
         self.texts: set[str] = set()
         """Words of the recording that have the form of a replacement."""
         self.platform: set[str] = set()
-        """Names of namespaces and workloads, the parts of these names, and all keys. A user whose name is also one of
-        these keeps it, since the two could not be told apart.
+        """Names of namespaces and workloads, the parts of these names, and all keys. A user whose name is in this set
+        is not replaced, because a text does not show whether it means the user or the namespace, workload or key.
         """
         self.kept: set[str] = set()
-        """Names that are no hosts: of further objects, and domains before the slash of a key or an API version."""
+        """Names that are not host names: names of other Kubernetes objects, and the domains in keys and API versions,
+        such as `nvidia.com` in `nvidia.com/gpu`.
+        """
         self.addresses: set[tuple[str, int]] = set()
         self.interfaces: list[str] = []
         """Texts that may contain an IPv6 or MAC address."""
@@ -83,8 +85,8 @@ class Found:
                 self._text(text)
 
     def finish(self) -> None:
-        """Removes candidates that are no hosts, and adds further hosts of the same domains. Called after the last
-        entry, because only then all other names are known.
+        """Removes candidates that are no hosts, and adds further hosts of the same domains. Must be called after the
+        last entry, since only then all names that are not host names are known.
         """
         is_kept = {*self.platform, *self.kept, *self.nodes}
         for each in list(self.hosts):
@@ -99,7 +101,9 @@ class Found:
                     )
 
     def short_names(self) -> Iterator[tuple[str, str]]:
-        """First labels of hosts and nodes that are unusual enough to identify them, each with the whole name."""
+        """First labels of host and node names, each with the whole name. Labels that are too common to identify the
+        host are left out.
+        """
         is_kept = {*self.platform, *self.kept}
         for each in self.nodes:
             first = each.split(".")[0]
@@ -126,8 +130,8 @@ class Found:
             self.nodes[each] = None
 
     def _domain(self, key: str) -> None:
-        """Notes the domain of a label key, before the slash, and the key's parts as names that are neither hosts nor
-        users.
+        """Notes the domain before the slash of a label key as a name that is not a host, and the parts of the key as
+        names that are not users.
         """
         before, slash, _ = key.partition("/")
         if slash:
@@ -194,7 +198,7 @@ def dashed(text: str) -> str:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Each text in a document, with the key that it is a value of. Keys are texts too, with `_KEY` as their key."""
+    """Texts in a document: each value with its key, and each key itself with `_KEY` in place of a key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, list):

@@ -1,8 +1,8 @@
 """Comparison of a recorded cluster with the recording of a simulated one, to find what the simulator and the catalogue
 assume wrongly.
 
-Each difference names its home, the file with the assumption. Left out are values that differ between any two clusters:
-names and ids, which a recording replaces, times, and states of operations.
+Each difference names the file that contains the wrong assumption. Values that differ between any two clusters are left
+out: names and ids, which a recording replaces, times, and states of operations.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def differences(seen: Recording, believed: Recording) -> list[Difference]:
 
 
 def _timings(seen: Recording) -> Iterator[Difference]:
-    """Durations of a real cluster outside of what the catalogue holds for usual. A simulated cluster's are its own."""
+    """Durations in a real cluster that are shorter or longer than the catalogue's usual time. Durations of a simulated
+    cluster are not used.
+    """
     for kind, (shortest, longest) in sorted(durations(seen).items()):
         usual = timing(kind).minutes
         if shortest < usual[0] or longest > usual[1]:
@@ -114,10 +116,10 @@ def _home(about: str, subject: str, path: str, believed: Any) -> str:
 
 
 def _home_of_body(arm_type: str, path: str, believed: Any) -> str:
-    """File that a difference in an ARM body belongs to.
+    """File to change because of a difference in an ARM body.
 
-    A property that only Azure has set, and that is an input of the resource, looks like drift to a refresh: it belongs
-    to the tolerated differences. Everything else belongs to the simulator's outputs.
+    If only the real cluster has the property, and the property is an input of the resource, a refresh takes it for
+    drift: the file is the list of tolerated differences. Any other difference belongs to the simulator's outputs.
     """
     if believed != ABSENT:
         return FILLED

@@ -43,7 +43,9 @@ _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
 _KEYS_OF = ("keyName", "permissions", "value")
 """Fields of an account's key in Azure's answers."""
 _SECRET, _CONTENT = "Secret", ("data", "stringData")
-"""Kind and fields of a Secret that somebody has written into a text."""
+"""Kind of a Secret, and the fields with its content, for a Secret that somebody has written as YAML or JSON into a
+text.
+"""
 _FLAG = re.compile(r"^--?[A-Za-z][^\s=]{0,80}(?:=[^\n]*)?$")
 _PROGRAM = re.compile(r"^(?:[a-z][a-z-]{0,30}|/[\w./-]{1,64})$")
 _SMALL = re.compile(r"^\d{1,5}$")
@@ -191,7 +193,9 @@ class Remover:
         return f"(removed: {len(value)} characters)"
 
     def _variable(self, given: Any) -> Any:
-        """An environment variable, an object or `NAME=VALUE`, without its value unless the value is to be kept."""
+        """An environment variable without its value, unless the value is to be kept. `given` is an object with `name`
+        and `value`, or a text `NAME=VALUE`.
+        """
         if not isinstance(given, dict):
             return self._assignment(given) if isinstance(given, str) else given
         given = cast("dict[str, Any]", given)

@@ -1,6 +1,7 @@
-"""Durations that a recording shows, by the type of resource whose usual time the catalogue has. Pure functions.
+"""Durations of operations, taken from the times in a recording, by the resource types of the catalogue's table of usual
+times. Pure functions.
 
-Only a first life counts: a node that became ready long after it was created has been restarted, and a release whose
+Only the first start counts: a node that became ready long after it was created has been restarted, and a release whose
 Deployment was changed has been upgraded.
 """
 
@@ -20,7 +21,9 @@ from workbench.recordings.reading import Recording
 CLUSTER, POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
 RELEASE, GATE = "kubernetes:helm.sh/v3:Release", "physical-ai:gpu:GpuGate"
 LONGEST = 120.0
-"""Minutes above which a time is that of another event than the first."""
+"""Maximum duration in minutes. A longer time between two timestamps does not belong to the first start, but to a later
+restart or change.
+"""
 GPU_PODS = re.compile(r"driver|device-plugin")
 _SCALED = re.compile(r"\{aks-([a-z0-9]+)-[0-9]+-vmss ")
 RELEASE_NAME = "meta.helm.sh/release-name"
@@ -29,7 +32,7 @@ Seen = Mapping[str, tuple[float, float]]
 
 
 def durations(recording: Recording) -> Seen:
-    """Durations of what the recording shows from its beginning to its end."""
+    """Durations of all operations whose beginning and end are in the recording."""
     found: dict[str, list[float]] = defaultdict(list)
     sources = ((CLUSTER, _cluster), (POOL, _scale_ups), (GATE, _gpus), (RELEASE, _releases))
     for kind, minutes_of in sources:
@@ -38,7 +41,7 @@ def durations(recording: Recording) -> Seen:
 
 
 def _cluster(recording: Recording) -> Iterator[float]:
-    """Minutes from the request for the cluster, as ARM has it, to its first node that is ready."""
+    """Minutes from the creation of the AKS cluster in ARM until its first node is ready."""
     ready = [each for node in _nodes(recording) if (each := _became(node, "Ready")) is not None]
     for body in recording.of("azure"):
         created = _time(at(body["body"], "systemData.createdAt"))
@@ -47,7 +50,7 @@ def _cluster(recording: Recording) -> Iterator[float]:
 
 
 def _scale_ups(recording: Recording) -> Iterator[float]:
-    """Minutes from the autoscaler's request for a node, as its event has it, to the pool's next node that is ready."""
+    """Minutes from each scale-up event of the autoscaler until the next new node of the pool is ready."""
     for event in recording.lists.get("/api/v1/events", ()):
         asked = _time(event.get("firstTimestamp") or event.get("eventTime"))
         found = _SCALED.search(str(event.get("message", "")))
@@ -80,7 +83,9 @@ def _gpus(recording: Recording) -> Iterator[float]:
 
 
 def _releases(recording: Recording) -> Iterator[float]:
-    """Minutes from the creation of a Helm release's first Deployment until all are available, if none was changed."""
+    """Minutes from the creation of a Helm release's first Deployment until all its Deployments are available. Releases
+    with a changed Deployment are left out.
+    """
     starts: dict[tuple[str, str], list[datetime.datetime]] = defaultdict(list)
     ends: dict[tuple[str, str], list[datetime.datetime | None]] = defaultdict(list)
     for each in recording.lists.get("/apis/apps/v1/deployments", ()):

@@ -1,4 +1,6 @@
-"""Reduction of a recording to what a reader takes: lines that are not too long, and not too much in all. Pure."""
+"""Reduction of a recording to the limits of its readers, on the length of a line and on the total size. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,21 @@ from physical_ai.kubernetes.objects import at
 from workbench.recordings.form import MOST_LINE, MOST_LINES, MOST_TEXT, MOST_VALUES, Entry
 
 ROOM = 0.95
-"""Share of the readers' limits that is filled: a summary and an end are added."""
+"""Share of the readers' limits that entries may use. The rest is left for the summary and the last line."""
 LINE = MOST_LINE // 8
-"""Bytes of a line above which the objects of a list are divided."""
+"""Length of a line in bytes above which a list is divided into several lines."""
 NEEDED = frozenset({"head", "settings", "pools", "unread", "refused"})
 """Kinds of entries that are never left out."""
 
 
 def line_of(entry: Entry) -> bytes:
-    """An entry as it is written."""
+    """An entry as a line of the recording file: JSON in ASCII, with a line end."""
     return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
 
 
 def fitted(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that fit. What is largest is left out first, whole lists only, and named as not read: half a list
-    would look like all of it.
+    """The entries that fit into the readers' limits. The largest groups of entries are left out first, each with a note
+    that it was not read. A list is never cut, because half a list would look like a complete one.
     """
     parts = [part for entry in entries for part in _divided(_with_names(entry))]
     sizes: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -48,7 +50,9 @@ def fitted(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _too_much(sizes: dict[str, list[int]], needed: set[str]) -> dict[str, str]:
-    """Groups to leave out, each with the reason."""
+    """Names of the groups of entries to leave out, each with the reason. `sizes`: bytes, values and lines of each
+    group; `needed`: groups that must stay.
+    """
     limits = (MOST_TEXT * ROOM, MOST_VALUES * ROOM, MOST_LINES * ROOM)
     total = [sum(each[number] for each in sizes.values()) for number in range(3)]
     gone: dict[str, str] = {}
@@ -63,7 +67,7 @@ def _too_much(sizes: dict[str, list[int]], needed: set[str]) -> dict[str, str]:
 
 
 def _group(entry: Entry) -> str:
-    """Entries that are kept or left out together."""
+    """Name of the group that an entry belongs to. The entries of a group are kept or left out together."""
     if entry["kind"] == "list":
         return str(entry["path"])
     return f"{entry['kind']} {entry.get('id') or entry.get('query') or entry.get('path') or ''}"
@@ -76,7 +80,9 @@ def _left_out(entry: Entry, reason: str) -> Entry:
 
 
 def _with_names(entry: Entry) -> Entry:
-    """The entry, unless it is a list in which several objects have no name, and could not be told apart."""
+    """The entry itself; for a list in which several objects have no name, a note that it was left out, because a reader
+    could not tell these objects apart.
+    """
     nameless = [each for each in entry["items"] if not at(each, "metadata.name")] if entry["kind"] == "list" else []
     if len(nameless) < 2:
         return entry
@@ -84,7 +90,7 @@ def _with_names(entry: Entry) -> Entry:
 
 
 def _divided(entry: Entry) -> Iterator[Entry]:
-    """The entry; a list that is too long for a line in several."""
+    """The entry itself; for a list whose line is too long, several entries with parts of the list."""
     items: Sequence[object] = entry["items"] if entry["kind"] == "list" else ()
     if len(items) < 2 or len(line_of(entry)) <= LINE:
         yield entry

@@ -36,26 +36,30 @@ _NAMED = re.compile(
     rf"(?:(?<=lookup )|(?<=git@)|(?<=\\\\)|(?<=such host: ))({_LABELS})"
     rf"|(?<![\w./@-])([A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{2,8}})(?=:[0-9]{{2,5}}(?![\w.]))"
 )
-"""A host after words with which programs name one, such as `lookup`; or at least three labels before a port."""
+"""A host name after text that programs write before one, such as `lookup `; or a name of at least three labels before a
+port.
+"""
 _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
                   r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
 _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
 _REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
 _SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-Za-z0-9-]{2,61}[A-Za-z0-9]")
-"""A host name of one label that is no word: it has a digit or a hyphen."""
+"""A host name of only one label. It must contain a digit or a hyphen, since otherwise it may be an ordinary word."""
 
 
 def suffix(host: str) -> str:
-    """End of a host's replacement, which tells whether it is one of Azure; empty for a single label, which it stays."""
+    """Ending for a host's replacement: a domain of Azure if the host is in that domain, `.example.com` for any other
+    host with a domain, and empty for a host of one label.
+    """
     if "." not in host:
         return ""
     return next((each for each in OF_AZURE if host.endswith(each)), ".example.com")
 
 
 def of_value(key: str, text: str) -> Iterator[str]:
-    """The host that is the value of a key, or the registry of an image. A single label counts only if it is
-    not a word.
+    """The host in a value: the whole value if `key` is a key for hosts, or the registry if `key` is a key for images. A
+    host of one label counts only if it is not a word.
     """
     if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
         yield text
@@ -64,7 +68,7 @@ def of_value(key: str, text: str) -> Iterator[str]:
 
 
 def of_text(text: str) -> Iterator[str]:
-    """Hosts in a text that are recognized as such by the words or marks around them, or by a domain of Azure."""
+    """Hosts in a text. Hosts are recognized by the words and punctuation around them, or by a domain of Azure."""
     if "." not in text:
         return
     yield from (each for each in _IN_ADDRESS.findall(text) if not each[-1].isdigit())
@@ -74,8 +78,8 @@ def of_text(text: str) -> Iterator[str]:
 
 
 def identifies(host: str) -> bool:
-    """True for a host that identifies its owner: not an address, a Service of the cluster, or a host in a domain that
-    every cluster names.
+    """True for a host whose name identifies its owner. An IP address, a Service of the cluster, and a host in a domain
+    of `PUBLIC` do not.
     """
     known = any(host == each or host.endswith(f".{each}") for each in PUBLIC)
     return not (known or addresses.V4.fullmatch(host) or host.endswith(".svc") or ".svc." in host)
@@ -90,7 +94,9 @@ def below(domains: Collection[str]) -> re.Pattern[str] | None:
 
 
 def domains(given: Iterable[str], kept: Collection[str]) -> set[str]:
-    """Domains of the given hosts, without Azure's, and without those of kept names, such as prefixes of label keys."""
+    """Domains of the given hosts. Azure's domains are left out, and domains that contain a name of `kept`, such as the
+    prefix of a label key.
+    """
     found: set[str] = set()
     for host in given:
         labels = host.lower().split(".")

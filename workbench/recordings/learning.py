@@ -78,5 +78,5 @@ def written(rows: Rows) -> list[str]:
 
 
 def _dated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with a date object in place of the text, which YAML writes without quotes."""
+    """The row with its `date` as a date object instead of a text, since YAML writes a date object without quotes."""
     return {**row, "date": datetime.date.fromisoformat(str(row["date"]))}

@@ -1,5 +1,5 @@
-"""Conversion of what was read into the entries of a recording: without credentials, with names and ids replaced, and
-with a summary.
+"""Conversion of the data that was read into the entries of a recording: credentials are removed, names and ids are
+replaced, and a summary is added.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
 
 
 def _number(entries: Sequence[Entry]) -> None:
-    """Adds numbers to the names of objects of a list that have become equal by the replacement of names."""
+    """Makes the names of a list's objects unique again: replacements can give several objects the same name, and then
+    get a number appended.
+    """
     taken: dict[tuple[str, str], set[str]] = {}
     for entry in entries:
         for each in entry["items"] if entry["kind"] == "list" else ():

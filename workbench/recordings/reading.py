@@ -72,7 +72,9 @@ class Recording:
         return (each for each in self.entries if each["kind"] == kind)
 
     def only(self, kind: str, field: str) -> Any:
-        """A field of the first entry of a kind; None if there is no such entry. For kinds that occur at most once."""
+        """A field of the only entry of a kind; None if there is no such entry. It is meant for kinds that occur at most
+        once.
+        """
         return next((each[field] for each in self.of(kind)), None)
 
     @cached_property

@@ -53,7 +53,9 @@ _OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
 _DENSE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+(?![A-Za-z0-9])")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
 _PLAIN_WORD = re.compile(r"[A-Za-z]{0,24}[0-9]{0,6}")
-"""Part of a long name such as that of a GPU; a key has parts in which letters and digits take turns."""
+"""Part of a long name, such as the name of a GPU: letters, then digits. In the parts of a key, letters and digits
+alternate.
+"""
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _KINDS: Sequence[re.Pattern[str]] = tuple(re.compile(each) for each in ("[a-z]", "[A-Z]", "[0-9]"))
 _BITS = 4.2

@@ -1,9 +1,10 @@
-"""Removal of credentials from texts: of values after words such as `password`, and of texts with the form of a
-credential. Pure functions.
+"""Removal of credentials from texts: values after words such as `password`, and texts with the form of a credential.
+Pure functions.
 
-A telling word is one whose value is a credential (`is_telling`). After a colon, an equals sign or an option of a
-command, the value is always removed. After a blank, it depends on the word: the value of `password` is removed; after
-`secret` or `token`, often the name of an object or prose follows, so only a value that is no name is removed.
+A telling word is a word whose value is a credential (`is_telling`). The value is always removed if the word is followed
+by a colon or an equals sign, or is an option of a command. After a blank, it depends on the word: the value of
+`password` is removed; but `secret` and `token` are often followed by an object's name or by prose, so their value is
+removed only if it is no name.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _ORDINARY = frozenset({
     "this", "to", "unable", "unauthorized", "unexpected", "unset", "until", "updated", "was", "were", "when", "which",
     "will", "with", "without", "wrong",
 })  # fmt: skip
-"""Words that are no credential after a word such as `password`, because reports continue with them. Every other word
-may be a credential.
+"""Words that are not taken for a credential when they follow a word such as `password`, because error reports continue
+with them. Every other word may be a credential.
 """
 _CONNECTING = frozenset({"is", "key", "keys", "value", "was", "the", "a", "basic", "bearer", "used"})
 _ALONE = frozenset({"secret", "secrets", "token", "tokens", "password", "credential", "credentials", "cookie", "auth"})
@@ -102,8 +103,8 @@ def _span(text: str, key: re.Match[str]) -> Span | None:
 
 
 def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span | None:
-    """Start and end of the value after a colon or an equals sign; None if it is no credential. The value is the whole
-    rest of the line if the word begins the line.
+    """Start and end of the value after a colon or an equals sign; None if the value is no credential. If `key` begins
+    its line, the value extends to the end of the line.
     """
     word, start = key[0].lower(), between.end()
     is_line = _is_start(text, key.start()) and text[start : start + 1] not in ("'", '"')
@@ -119,7 +120,9 @@ def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span |
 
 
 def _inside(text: str, key: re.Match[str]) -> Span | None:
-    """Start and end of a value in the next line, or in the XML element with this name; None if there is none."""
+    """Start and end of the value in the XML element with the name `key`, or in the line after a word for a password;
+    None if there is no such value.
+    """
     if not is_telling(key[0]):
         return None
     if (element := _ELEMENT.match(text, key.end())) is not None and text[key.start() - 1 : key.start()] == "<":
@@ -130,10 +133,10 @@ def _inside(text: str, key: re.Match[str]) -> Span | None:
 
 
 def _after_blank(text: str, key: re.Match[str], start: int) -> Span | None:
-    """Start and end of the value after a blank; None if it is no credential.
+    """Start and end of the value after a blank; None if the value is no credential.
 
-    After an option of a command, or a word for a password, every value is a credential that is no ordinary word of a
-    report. After another word, only a value that is no name.
+    After an option of a command, or a word for a password, every value counts as a credential, except words of
+    `_ORDINARY`. After any other word, a value counts as a credential only if it is no name.
     """
     word = key[0]
     if (about := _FOR.match(text, start)) is not None:
@@ -172,7 +175,9 @@ def _is_start(text: str, position: int) -> bool:
 
 
 def _of_value(text: str, start: int, found: re.Match[str] | None, *, ordinary: frozenset[str]) -> Span | None:
-    """Start and end of a value without the marks around it; None for a word that is no credential."""
+    """Start and end of the value in `found`, without quotes and punctuation around it; None if the value is a word of
+    `ordinary`, or was already removed.
+    """
     if found is None or text.startswith(REMOVED, start):
         return None
     bare = found[0].strip().strip("\"'\\").rstrip(":,.;)")

@@ -56,10 +56,8 @@ def is_telling(key: str) -> bool:
 
 
 def names_password(key: str) -> bool:
-    """True for a word after which a text has a password, and not the name of an object.
-
-    >>> names_password("password"), names_password("PGPASSWORD"), names_password("secret"), names_password("pass")
-    (True, True, False, False)
+    """True for a word that introduces a password, as in `password abc`; False for a word such as `secret`, which the
+    name of an object may follow.
     """
     return bool(_PASSWORD.search(key[-LONGEST:]))
 

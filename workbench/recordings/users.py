@@ -39,11 +39,7 @@ def is_short(text: str) -> bool:
 
 
 def is_phrase(text: str) -> bool:
-    """True for a name of several words, or one with a domain or a provider before it.
-
-    >>> is_phrase("Ada King"), is_phrase("CORP\\\\ada"), is_phrase("the team that owns it, see the wiki")
-    (True, True, False)
-    """
+    """True for a name of several words, and for a name after a domain or a login provider."""
     return bool(_PHRASE.fullmatch(text)) and len(text.split()) <= _MOST_WORDS
 
 

@@ -16,7 +16,7 @@ from workbench.recordings.reading import BadRecording, read
 
 USUAL_LEVEL = 6
 ROOM = 1 << 16
-"""Bytes that are written as a test, before a cluster is read."""
+"""Number of bytes that are written to test the file, before the cluster is read."""
 
 
 def check_writable(file: Path) -> None:

@@ -54,7 +54,9 @@ def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _in_message(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The error that some services send as the message text of another error."""
+    """The inner error of an error whose message is itself a JSON error document, as some services send it; empty if the
+    message is plain text.
+    """
     text = _text(error, "message").strip()
     if not text.startswith("{"):
         return []

@@ -1,5 +1,5 @@
-"""Values in a template: real ids in place of recorded ones, parameters in place of secrets, and `reference` expressions
-for values that Azure computes. Pure functions.
+"""Conversion of recorded values for an ARM template: real ids replace recorded ids, parameters replace secrets, and
+`reference` expressions replace values that Azure computes. Pure functions.
 
 ARM takes every text that begins with `[` for an expression (ARM docs, template-expressions).
 """
@@ -22,7 +22,9 @@ class Names:
     """Placeholders in a recording of declared resources, each with what replaces it in a template."""
 
     ids: Mapping[str, str]
-    """Real ARM ids by the recorded id, for resources whose two ids differ."""
+    """Real ARM id of a resource, by its id in the recording; only for resources whose recorded id is not the real
+    one.
+    """
     expressions: Mapping[str, str]
     """Template expressions, without brackets, by the placeholder of the computed value."""
 
@@ -47,7 +49,7 @@ class Values:
         return value
 
     def id(self, text: str) -> str:
-        """A text with the real id, if it is a recorded id or begins with one; else the text itself."""
+        """The text with the real id in place of a recorded id that it equals or begins with; else the text itself."""
         for recorded, real in self.names.ids.items():
             if text.lower() == recorded.lower():
                 return real

@@ -32,7 +32,9 @@ class VerdictFinding(Finding):
 
 
 def findings(plan: Plan, judged: Sequence[Judged], pools: Sequence[str], origin: Origin) -> Iterator[Finding]:
-    """All findings about a plan: refusals first, then everything that Azure was not asked or could not say."""
+    """All findings about a plan: first ARM's refusals, then everything that ARM was not asked, did not answer or could
+    not say; if ARM refuses nothing, a finding that says so.
+    """
     refused = [said for each in judged for said in each.said]
     for said in refused:
         yield _refusal(plan, said, pools, origin)

@@ -20,8 +20,8 @@ class Recorded:
     recorded_id: str = ""
     """Id by which other resources refer to this one in the recording; empty if they use the real ARM id."""
     computed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Placeholders that inputs of other resources contain for values that Azure computes. By placeholder: the path of
-    the value in the answer to a GET.
+    """Path of a computed value in the answer to a GET of this resource, by the placeholder for the value. Inputs of
+    other resources contain the placeholder.
     """
 
 

@@ -26,7 +26,9 @@ _POOL: Mapping[str, str] = {
     "securityprofile": "secureBoot",
     "maxpods": "maxPods",
 }
-"""Keys of a pool's settings, by a lower-case word in ARM's message. The first word that occurs counts."""
+"""Key of a pool's settings, by a word in lower case that ARM's messages about the setting contain. The first word in
+this order counts.
+"""
 _TYPES: Mapping[str, str] = {
     "Microsoft.Resources/resourceGroups": "region",
     "Microsoft.ContainerService/managedClusters": "cluster",

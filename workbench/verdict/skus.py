@@ -1,8 +1,10 @@
-"""Sizes of caches and redundancies of storage accounts that a subscription may use in a region. Pure functions.
+"""Findings about sizes of caches and redundancies of storage accounts, from Azure's lists of what the subscription may
+use in a region. Pure functions.
 
-Requests: azure-rest-api-specs, Microsoft.Storage skus 2023-05-01. No specification has Microsoft.Cache/skus for Azure
-Managed Redis; that it answers, and that it can lack all sizes of a subscription whose cache then failed with
-AllocationFailed: urruegg/SwissHospitalCapacityPlatform, ADR-0028 of 2026-07-13.
+Requests: azure-rest-api-specs, Microsoft.Storage skus 2023-05-01. For Azure Managed Redis, no specification contains
+Microsoft.Cache/skus. A public report shows that Azure answers this request, and that the list lacked all sizes for a
+subscription in which a cache then failed with AllocationFailed (urruegg/SwissHospitalCapacityPlatform, ADR-0028 of
+2026-07-13).
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ OF: dict[str, tuple[str, str]] = {
     "Microsoft.Storage/storageAccounts": ("storageaccounts", "dataServices.storage.redundancy"),
     "Microsoft.Cache/redisEnterprise": ("redisenterprise", "dataServices.redis.size"),
 }
-"""Resource type in the lists, and the setting, by ARM type."""
+"""Name of the resource type in Azure's SKU lists, and the path of the setting with the SKU, by ARM type."""
 
 
 def sku_findings(subjects: Sequence[Subject], listed: Sequence[Sku]) -> Iterator[Finding]:
-    """Findings about declared resources of the types in `OF`, of one service whose list this is."""
+    """Findings about declared resources of the types in `OF`. `listed` is Azure's SKU list of the service that all
+    these resources belong to.
+    """
     for each in subjects:
         if each.arm_type in OF:
             yield _finding(each, listed)

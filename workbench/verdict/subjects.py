@@ -17,8 +17,8 @@ AZURE = "azure-native:"
 def subjects(
     recorded: Iterable[Recorded], subscription: str, fixed: Mapping[str, str]
 ) -> tuple[list[Subject], dict[str, Any], list[tuple[str, str]]]:
-    """Resources for the templates, in the order of creation; template parameters for their secrets; and resources that
-    cannot be in a template, each with the reason.
+    """Converts declared resources for the templates. Returns the resources in the order of creation, template
+    parameters for their secrets, and the resources that cannot be in a template, each with the reason.
 
     Args:
         fixed: Template expressions by placeholder in the recording, for example for the tenant's id.

@@ -98,8 +98,8 @@ def _template(
 
 
 def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[str, str], str]:
-    """Names of the nested deployments, by subscription and resource group. The name is empty for resources at the scope
-    of the stack's own subscription, which need no nested deployment.
+    """Name of the nested deployment for each subscription and resource group. The name is empty for resources that are
+    created directly in the stack's own subscription, which need no nested deployment.
     """
     found: dict[tuple[str, str], str] = {}
     for number, (of, group) in enumerate(placed, 1):
@@ -114,7 +114,9 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
-    """A nested deployment of resources in one resource group or subscription. It evaluates its expressions itself."""
+    """A nested deployment of resources in one resource group or subscription, which `place` contains. `waits`:
+    resources and deployments that must exist before. ARM evaluates the expressions of the nested template inside of it.
+    """
     of, group = place
     resources = [_resource(each, inside) for each in inside]
     used = _parameters_of(resources)

@@ -1,5 +1,5 @@
-"""Steps of a repair that concern the machine: removing it, restoring the pool's size, and waiting for the node that
-follows.
+"""Steps of a repair that concern the machine: removing the machine, restoring the pool's number of nodes, and waiting
+for the node that replaces the repaired one.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def _delete(record: Record, world: World) -> Record | str:
 
 
 def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> Record:
-    """The record with the pool's nodes before the machine is removed.
+    """The record at the step REMOVE, with the number and the uids of the pool's nodes before the removal.
 
-    A machine that has left by itself, such as an evicted Spot VM, is no longer in the pool's count, and its successor
-    may already be there. Then the record keeps the nodes from the beginning of the repair.
+    If `node` is None, the machine has left by itself, for example as an evicted Spot VM. Its successor may then already
+    be in the pool, so the record keeps the uids that it took at the beginning of the repair.
     """
     if node is None:
         return record.at(RepairStep.REMOVE, removed=world.now(), nodes_before=max(count, len(record.uids_before)))
@@ -90,7 +90,7 @@ def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> R
 
 
 def _check_empty(record: Record, world: World) -> None:
-    """Raises Stopped if work runs on the node now. Azure would not drain it."""
+    """Raises Stopped if work runs on the node, because Azure deletes or restarts the machine without draining it."""
     load = load_of(world.cluster.pods(record.node))
     if not load.is_gone:
         there = ", ".join(f"{each[0]}/{each[1]}" for each in (*load.evicted, *load.awaited))
@@ -113,8 +113,10 @@ def restore(record: Record, world: World) -> Record | str:
 
 
 def await_node(record: Record, world: World) -> Record | str:
-    """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs. Returns the next record,
+    """Waits for the repair's new node, cordons it at once, and waits until it offers its GPUs. Returns the next record,
     or a text about what the step waits for.
+
+    After a restart, the new node is the repaired node itself.
     """
     if record.action == "reboot" and same(record, world) is None:
         ended = f"{record.node} left the cluster during its restart; nothing is left to accept"

@@ -11,7 +11,7 @@ from physical_ai.nested import at
 from workbench.health.arm import Arm, NoAnswer, Refused, Request, sent
 
 AKS_VERSION = "2025-09-01"
-"""API version of Microsoft.ContainerService. It is the one that the program declares pools with."""
+"""API version of Microsoft.ContainerService that the program also uses to declare node pools."""
 COMPUTE_VERSION = "2024-07-01"
 BUSY = ("OperationNotAllowed", "Conflict")
 """Azure's error codes while another operation works on the pool, its cluster or the machine."""
@@ -48,7 +48,9 @@ def machine_id(provider_id: str) -> str:
 
 
 class Machines:
-    """Client for the machines of one AKS cluster, given by its resource id. Each method raises Refused or NoAnswer."""
+    """Client for the machines of the AKS cluster with the resource id `cluster_id`. Each method raises Refused or
+    NoAnswer.
+    """
 
     def __init__(self, arm: Arm, cluster_id: str) -> None:
         self._arm, self._cluster = arm, cluster_id.rstrip("/")

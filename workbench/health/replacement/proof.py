@@ -1,4 +1,4 @@
-"""Last steps of a repair: acceptance of the node, and its return to work after all evidence against it has ended."""
+"""Last steps of a repair: acceptance of the node, and its return to work when no evidence of a fault is left."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _state(cordoned: bool) -> str:
 
 
 def again(record: Record) -> Record:
-    """The record, set back to the step that restores the pool, without the acceptance of the node. Used if the accepted
-    node has left or restarted.
+    """The record set back to the step RESTORE, with the node's acceptance deleted, for a new node that has left the
+    cluster or restarted.
     """
     return record.at(RepairStep.RESTORE, new_boot_id="", offered=None, proven=None)
 

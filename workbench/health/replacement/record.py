@@ -37,7 +37,7 @@ class RepairStep(StrEnum):
     REMOVE = "remove"
     """Deletes the machine, or restarts it."""
     RESTORE = "restore"
-    """Brings the pool back to its number of nodes; does nothing after a restart."""
+    """Restores the pool's number of nodes after a deletion; does nothing after a restart."""
     AWAIT = "await"
     ACCEPT = "accept"
     UNCORDON = "uncordon"
@@ -62,13 +62,13 @@ class Record:
     action: Action
     started: datetime
     deadline: datetime
-    """Time until which the drain waits for the end of work."""
+    """Time until which the drain waits for running work to finish."""
     reason: str = ""
     step: RepairStep = RepairStep.EVIDENCE
     level: AcceptanceLevel = "quick"
     """Level of acceptance that the node has to pass before it takes work: the level for its fault, or a higher one."""
     cordoned_before: bool = False
-    """True if somebody else had cordoned the node before the repair. The node then stays cordoned after it."""
+    """True if somebody had cordoned the node before the repair. The repair then leaves the node cordoned at its end."""
     nodes_before: int = 0
     """Number of nodes that the pool had in Azure before the machine was deleted."""
     uids_before: tuple[str, ...] = ()
@@ -91,9 +91,7 @@ class Record:
     """Number of repairs of the same machine before this one. Each repair has a record of its own."""
 
     def __post_init__(self) -> None:
-        """Cuts times to whole seconds, as they are stored, so that a record that is read back equals the one that was
-        written.
-        """
+        """Cuts times to whole seconds, the precision with which the ConfigMap stores them."""
         for key in (*_TIMES, *_LATER_TIMES):
             if time := getattr(self, key):
                 object.__setattr__(self, key, time.replace(microsecond=0))

@@ -1,9 +1,10 @@
-"""Reservation of a pool, which allows one repair of the pool at a time, even if several commands begin at the same
+"""Reservation of a pool, which allows only one repair of the pool at a time, even if several commands start at the same
 moment.
 
-The ConfigMap `repairs-<pool>` names the repair that has reserved the pool. A command writes it only over the version
-that it has read, so that only one of several commands succeeds. The reservation holds until the repair has ended. If a
-command dies before it has written the repair's record, the reservation ends after BEGINNING.
+The ConfigMap `repairs-<pool>` names the repair that has reserved the pool. A command replaces the ConfigMap only if
+nobody has changed it since the command read it, so only one of several commands succeeds. The reservation lasts until
+the repair has ended. If a command dies before it has written the repair's record, the reservation expires after
+BEGINNING.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from workbench.health.replacement.cluster import MAPS, Changed, RepairCluster, c
 from workbench.health.replacement.record import NAMESPACE, Record
 
 BEGINNING = timedelta(minutes=5)
-"""Longest time from the reservation of a pool to the next request, which writes the repair's record. The clocks of two
-operators' computers are assumed to differ by less.
+"""Time after which a reservation without a repair's record expires. A command writes the record in the request right
+after the reservation, and the clocks of two operators' computers are assumed to differ by less than this time.
 """
 ATTEMPTS = 5
 DATA_KEY = "reservation.json"
@@ -57,7 +58,9 @@ def is_reserved(cluster: RepairCluster, record: Record) -> bool:
 
 
 def _held(cluster: RepairCluster, pool: str, holder: Json, now: datetime) -> str:
-    """Reason why a pool cannot be reserved: another repair holds it; empty if the pool is free."""
+    """Text about the other repair that holds the pool's reservation; empty if the pool is free. `holder` is the content
+    of the reservation.
+    """
     if not holder:
         return ""
     node, other = str(holder.get("node")), cluster.record(str(holder.get("record")))

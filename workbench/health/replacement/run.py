@@ -20,8 +20,8 @@ from workbench.health.replacement.world import Stopped, World
 
 POLL_SECONDS = 5.0
 PATIENCE = timedelta(minutes=45)
-"""Longest time that one step after the drain may wait before the command ends. A new node with its driver takes about
-half of it.
+"""Longest time that one step after the drain may wait before the command ends. A new node with its driver is ready in
+about half of this time.
 """
 OWN_DEADLINE = (RepairStep.DRAIN, RepairStep.UNCORDON)
 REMINDER = timedelta(minutes=2)
@@ -39,8 +39,8 @@ def unfinished(cluster: RepairCluster, node: str) -> Record | None:
 
 
 def action_of(advice: str, *, reboot: bool | None) -> Action:
-    """Action of a repair: the one that a person requests; else a restart if the evidence advises it, and otherwise a
-    replacement.
+    """Action of a repair. `reboot` is the user's choice between a restart and a replacement; if it is None, `advice`
+    from the evidence decides.
     """
     wanted = advice == "reboot" if reboot is None else reboot
     return "reboot" if wanted else "replace"
@@ -54,7 +54,7 @@ def new_record(  # noqa: PLR0917 - what a repair is
     wait: timedelta,
     level: AcceptanceLevel = "quick",
 ) -> Record:
-    """The record of a repair that may begin now; it is not written yet.
+    """The record of a new repair of `node`, not yet saved in the cluster.
 
     Raises:
         Stopped: the node is in no GPU pool, or the pool's limit does not allow the repair.
@@ -84,9 +84,10 @@ def new_record(  # noqa: PLR0917 - what a repair is
 
 
 def begin(record: Record, world: World) -> Record:
-    """Reserves the pool for a new repair and writes the repair's record. Returns the record in the cluster.
+    """Reserves the pool for a new repair and saves the repair's record. Returns the record as it is saved in the
+    cluster.
 
-    A person was asked after the record was made, so all conditions are checked again.
+    All conditions are checked again, because a person was asked for confirmation after `new_record` checked them.
 
     Raises:
         Stopped: another command has begun a repair of the pool meanwhile, or the pool's limit is reached.
@@ -165,8 +166,9 @@ def keep_record(record: Record, world: World) -> None:
 def cancel(record: Record, world: World) -> Record:
     """Ends a repair at its present step. The node returns to work if its machine was not touched.
 
-    A successor that was not accepted stays cordoned, for its own repair. A node also stays cordoned if NVSentinel or
-    anybody else has cordoned it before or during the repair. A node that somebody has uncordoned stays as it is.
+    A new node that has not passed acceptance stays cordoned, and needs a repair of its own. A node also stays cordoned
+    if NVSentinel or a person has cordoned it before or during the repair. A node that somebody has uncordoned stays
+    uncordoned.
     """
     touched = record.step not in (RepairStep.EVIDENCE, RepairStep.CORDON, RepairStep.DRAIN, RepairStep.REPORT)
     for each in world.cluster.nodes(record.pool):

@@ -46,8 +46,8 @@ class World:
     gather: Callable[[str], Mapping[str, Any]]
     """Function that returns the evidence about a node as JSON data."""
     report: Callable[[Record, Mapping[str, Any]], str] | None
-    """Function that sends a report about the repair with this evidence to Azure, unless Azure has it, and returns the
-    report's name; None if no report is to be sent.
+    """Function that reports the repair with its evidence to Azure, unless Azure already has the report, and returns the
+    name of the report; None if no report is to be sent.
     """
     accept: Callable[[str, AcceptanceLevel], str]
     """Function that runs acceptance on a node. Returns the reason why the node did not pass; empty if it passed."""
@@ -55,13 +55,14 @@ class World:
     """Function that returns the alerts, conditions and closed gates that stand against the repair's new node now."""
     now: Callable[[], datetime]
     hold: timedelta = timedelta(minutes=30)
-    """Longest time for which alerts and conditions of a repaired node may persist. An Xid is counted for 5 minutes, and
-    the longest alert about one looks back over 15 more.
+    """Longest time after acceptance for which alerts and conditions of the node may persist before the repair stops. An
+    Xid error causes alerts for up to 20 minutes: it is counted for 5 minutes, and the longest alert looks back over 15
+    minutes.
     """
 
 
 def same(record: Record, world: World) -> Json | None:
-    """The repair's Node object; None if it has left the cluster, or if another machine has its name by now."""
+    """The repair's Node object; None if the object has left the cluster, or if a new machine has taken its name."""
     node = world.cluster.node(record.node)
     return node if node is not None and uid(node) == record.node_uid else None
 

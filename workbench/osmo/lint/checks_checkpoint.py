@@ -13,7 +13,9 @@ from workbench.osmo.lint.view import TaskView, View
 from workbench.osmo.units import duration
 
 LONG = datetime.timedelta(hours=4)
-"""Running time above which a GPU task should have a checkpoint: losing its work costs more than adding one."""
+"""Running time above which a GPU task should have a checkpoint, since the loss of its work costs more than the effort
+of adding a checkpoint.
+"""
 RARE = datetime.timedelta(hours=1)
 _KEY = re.compile(r"AccountKey=|SharedAccessSignature=|[?&]sig=[\w%]", re.IGNORECASE)
 """A key or signature in a connection string or URL (Azure docs, storage-configure-connection-string)."""

@@ -122,7 +122,9 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
 
 
 def _written(here: Path, steps: Path) -> Path:
-    """Path of the setting in the file from which OSMO computes the value at `steps` of the loaded configuration."""
+    """Path, in the configuration file, of the setting from which OSMO computes the value at the path `steps` of the
+    loaded configuration. `here` is the path of the pool or platform in the file.
+    """
     computed = {
         "parsed_resource_validations": "resource_validations",
         "parsed_pod_template": "override_pod_template",

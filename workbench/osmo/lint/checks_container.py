@@ -16,7 +16,7 @@ from workbench.osmo.lint.view import TaskView, View, forces_capabilities
 from workbench.osmo.refusal import Refusal
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}")
-"""Digest that containerd accepts (distribution/reference, digest.go). OSMO accepts one of any length."""
+"""Digest that containerd accepts (distribution/reference, digest.go). OSMO also accepts digests of any other length."""
 _KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
 _NEEDED = ("compute", "utility")
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -77,9 +77,10 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
 
 
 def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None) -> tuple[str | None, Path]:
-    """Problem with the NVIDIA driver capabilities of a GPU task, or None, and the path of the setting.
+    """Problem with the value of NVIDIA_DRIVER_CAPABILITIES for a GPU task, or None, and the path at which to report it.
 
-    A script cannot set them: the container runtime reads them before the script starts.
+    Only the task's environment counts: the container runtime reads the variable before a script of the task could set
+    it.
     """
     value = env.get(CAPABILITIES)
     if value is None:
@@ -181,7 +182,9 @@ def _privileges(view: View, task: TaskView) -> None:
 
 
 def _allowing(task: TaskView, key: str) -> str:
-    """Advice on the setting that allows a privilege, and on the check of Kubernetes that still refuses it."""
+    """Advice about a task that asks for the privilege `key`: the OSMO setting that allows the privilege, and the Pod
+    Security level with which Kubernetes still refuses it.
+    """
     if task.facts is not None and not task.facts.has_gpu:
         return "Remove it: no setting allows it on a platform without GPUs."
     pool = task.facts.pool if task.facts is not None else "<pool>"

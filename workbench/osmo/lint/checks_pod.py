@@ -36,8 +36,8 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
 
 
 def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Problems with fields of a Pod that Kubernetes would reject or would interpret differently than OSMO. Each has its
-    rule, and the key of the task that causes it.
+    """Problems with fields of a Pod that Kubernetes would reject or would interpret differently than OSMO: for each,
+    the rule, the path below the task, and the message.
     """
     spec = a_map(pod.get("spec"))
     yield from _files(task)

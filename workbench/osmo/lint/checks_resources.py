@@ -114,7 +114,7 @@ def _unknown_platform(view: View, task: TaskView) -> None:
 
 
 def _has(view: View, pool: str, platform: str) -> bool:
-    """True if another pool has the platform; False also if that pool cannot be read."""
+    """True if the OSMO pool named `pool` has the platform; False also if OSMO cannot read that pool."""
     try:
         return platform in view.context.config.pool(pool).platforms
     except Refusal:

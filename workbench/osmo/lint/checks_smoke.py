@@ -20,9 +20,10 @@ from workbench.osmo.workflow.submission import Submission
 
 
 def check(pool: Pool, config: Configuration, here: Path, source: Source) -> None:
-    """Reports the reasons why no task can run on a platform of the pool.
+    """Submits a small task to each platform of the pool, without a cluster, and reports the reasons why the task cannot
+    run.
 
-    A validation that a larger task would meet is not reported.
+    A resource validation that fails for larger tasks only is not found.
     """
     for name, platform in pool.platforms.items():
         task = _task(name, platform)

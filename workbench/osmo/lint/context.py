@@ -34,7 +34,9 @@ class Context:
     cut_vgpu: frozenset[str] = frozenset()
     """Platforms whose GPUs are vGPUs that Azure's host has partitioned by MIG."""
     nccl: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Kind of network that NCCL uses on a platform's nodes (`infiniband`, …), by platform with GPUs."""
+    """Kind of network that NCCL uses between nodes (`infiniband`, …), by the name of the OSMO platform; only for
+    platforms with GPUs.
+    """
     variables: Variables = field(default_factory=Variables)
     osmo_version: str = CURRENT
     """OSMO release for which the file is checked."""
@@ -114,8 +116,8 @@ def with_storage(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_keys(section: Any) -> Any:
-    """The `dataset` section with `…` in place of bucket keys that are in Secrets. OSMO writes the keys into
-    every Pod.
+    """The `dataset` section with the placeholder `…` for each bucket key that is kept in a Secret. A placeholder is
+    needed because OSMO writes the keys of all buckets into every Pod.
     """
     buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
     if not isinstance(buckets, dict):

@@ -28,8 +28,8 @@ def exported(task: TaskView, name: str) -> str | None:
 
 
 def _scripts(task: TaskView) -> Iterator[str]:
-    """Texts of the shell scripts that a task starts: arguments that look like one, and files that its command line
-    names.
+    """Texts of the shell scripts that a task starts: arguments with blanks or semicolons, which are taken for scripts,
+    and files that its command line names.
     """
     words = [*task.spec.command, *task.spec.args]
     yield from (word for word in words if any(sign in word for sign in " \n;"))

@@ -15,8 +15,8 @@ Path = tuple[str | int, ...]
 class Rule:
     """A rule on workflow files, as the reference page describes it.
 
-    Its severity is error if OSMO refuses the file or runs it otherwise than it looks, and warning if the file may cost
-    more than it should.
+    The severity of a rule is error if OSMO refuses the file, or runs it in another way than its author would expect.
+    The severity is warning if the file may cost more than necessary.
     """
 
     id: str
@@ -26,8 +26,8 @@ class Rule:
     fix: str
     source: str
     can_be_allowed: bool = True
-    """True if a comment in the file can suppress the rule. False for rules that report that a file was not checked to
-    its end.
+    """True if a comment in the file can suppress the rule's findings. False for a rule whose finding says that the rest
+    of the file was not checked.
     """
 
 

@@ -1,4 +1,4 @@
-"""Check of files of unknown origin in a separate process with limits, since such a file may take hours, or end the
+"""Check of untrusted files in a separate process with limits, because such a file may take hours or crash the
 process.
 """
 
@@ -17,16 +17,16 @@ from workbench.osmo.lint.finding import WorkflowFinding
 from workbench.osmo.lint.run import Checked, check_text, unchecked
 
 LIMIT = process.Limit(seconds=1.0, memory=512 * 1024 * 1024, patience=60)
-"""Limits for one file. The largest samples need a fiftieth of the time."""
+"""Limits for the check of one file. The largest sample files need a fiftieth of this time."""
 STOPPED = f"the check of this file needs more than {LIMIT.seconds:g} s, or {LIMIT.memory >> 20} MiB of memory"
 
 
 def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool = False) -> list[Checked]:
-    """Checks files. `paths` has each file with the folder that must contain it.
+    """Checks untrusted files in limited processes. `paths` maps each file to the folder that must contain it.
 
     Args:
-        complete: True to include the submission and its objects in the results. The limited process returns only
-            findings, so these are made again in this process, which is safe after the first time has kept the limits.
+        complete: True to also return the submission and the objects that OSMO would create. The limited process can
+            only return findings, so a file that it has accepted is checked again in this process.
     """
     found: dict[Path, Checked] = {}
     texts: dict[Path, str] = {}

@@ -12,13 +12,13 @@ from workbench.osmo.lint.source import Source
 
 
 def content(local: str, source: Source, here: Path, folder: FilePath | None, root: FilePath | None) -> str:
-    """The content of a file that a workflow names. If the file cannot be read it is empty, and a finding is added.
+    """The content of a file that a workflow names; empty, with a finding added to `source`, if the file cannot be read.
 
     Args:
         here: Path in the workflow at which the file is named.
         folder: Folder of the workflow; None if there is none.
-        root: Folder that must contain the file, given by the user; by default the Git repository around the folder,
-            else the folder itself.
+        root: Folder that must contain the file; None for the Git repository around `folder`, or `folder` itself outside
+            of a repository.
     """
     if folder is None:
         return ""

@@ -1,4 +1,4 @@
-"""Search for the workflow's field that a refusal of OSMO is about, by the text of its message."""
+"""Search for the field of a workflow that caused a refusal, by the words of OSMO's error message."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ _WORDS = {
     "queue_timeout": ("timeout", "queue_timeout"),
     "tasks": ("tasks",),
 }
-"""Path of the field that a message is about, below the task or workflow. Each key is a word that the
-message contains.
-"""
+"""Path of a field below the task or workflow, by a word that occurs in OSMO's messages about this field."""
 
 
 def refused_at(message: str, view: View) -> Path:
-    """Path of the field whose name or value a refusal's message quotes; else of the task, resource or group; else of
-    the workflow.
+    """Path in the workflow at which a refusal is reported. The first of these that the message leads to is returned:
+    the field whose name or value the message quotes, the field of a word in `_WORDS`, or the task, resource or group
+    that the message begins with; else the workflow's name.
 
-    A value is first searched for in the task, resource or group with which the message begins, then in the whole
+    A quoted value is first searched for in the task, resource or group with which the message begins, then in the whole
     workflow.
     """
     base = _owner(message, view)

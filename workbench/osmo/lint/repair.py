@@ -27,7 +27,7 @@ from workbench.osmo.workflow.spec_data import CheckpointSpec, File
 
 _ROUNDS = 4
 _FEWEST_BYTES = 1 << 20
-"""Smallest amount without a unit that is taken as bytes. A smaller one was probably meant in another unit."""
+"""Smallest amount without a unit that is accepted as a number of bytes. A smaller number probably lacks its unit."""
 _FORMS = (
     "TaskInputOutput",
     "DatasetInputOutput",
@@ -36,7 +36,7 @@ _FORMS = (
     "str",
     "dict[str,str]",
 )
-"""Names that Pydantic inserts into the path of an error for the alternative types of a value."""
+"""Type names that Pydantic inserts into the path of an error if a value may have one of several types."""
 _FORMS_TEXT = (
     "one of {task: NAME}, {url: s3://…} and {dataset: {name: BUCKET/NAME}}, for outputs also {update_dataset: …}"
 )
@@ -49,7 +49,7 @@ _OTHER_NAMES = {
     "volumes": "volumeMounts",
     "resources": "resource",
 }
-"""OSMO's key for a name that other systems use for it."""
+"""OSMO's key for each name that other systems use for the same setting."""
 _OF_NEXT: tuple[Path, ...] = (("workflow", "labels"),)
 """Paths of keys that OSMO's next release adds (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py)."""
 _SAMPLES: dict[str, Any] = {
@@ -100,7 +100,9 @@ _SHARE = (
 
 
 def _path(problem: Problem) -> Path:
-    """Path in the document for the path of an error. Pydantic's path also names the alternative types of a value."""
+    """Path in the workflow file of the value that an error is about: Pydantic's path up to the first type name of
+    `_FORMS`.
+    """
     return tuple(takewhile(lambda step: step not in _FORMS, problem.steps))
 
 

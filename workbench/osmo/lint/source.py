@@ -16,7 +16,7 @@ from workbench.osmo.lint.finding import Path, Rule, WorkflowFinding
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
 
 _SHORTEST_PART = 3
-"""Smallest number of characters with which a text is searched for within values."""
+"""Smallest number of characters of a text that `field_of` also searches for as a part of a value."""
 LONGEST_MESSAGE = 1000
 """Largest number of characters of a finding's message, path or fix."""
 
@@ -169,8 +169,8 @@ class Source:
 
 
 def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
-    """Path and text of all fields below a node: each field with its key, and one with a plain value also with its
-    value.
+    """Pairs of a path and a text for all fields below a YAML node: one pair with the field's key, and one with the
+    field's value unless the value is a map or list.
     """
     todo: list[tuple[Path, yaml.Node]] = [(base, root)] if root is not None else []
     seen: set[int] = set()
@@ -196,8 +196,8 @@ def shortened(text: str) -> str:
 
 
 def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Nodes of the key and the value at a step in a map. In a list, both are the item. None if there is no
-    such step.
+    """YAML nodes of the key and of the value at `step` in a map; the same node twice for an item of a list. None if the
+    map or list has no such step.
     """
     if isinstance(node, yaml.MappingNode):
         # Of duplicate keys, YAML readers use the last.

@@ -88,7 +88,7 @@ class View:
     pool: Pool
     spec: WorkflowSpec
     placeholders: frozenset[Path] = frozenset()
-    """Paths of values that replace invalid ones. Findings about them are suppressed."""
+    """Paths at which a placeholder replaces an invalid value. Findings about placeholders are suppressed."""
 
     def add(
         self, rule: Rule, path: Path, message: str, fix: str | None = None, severity: Severity | None = None
@@ -122,8 +122,8 @@ class View:
         )
 
     def environment(self, task: TaskView) -> dict[str, str]:
-        """Environment variables that a task is submitted with: those of the file, overridden by those of the command
-        line.
+        """Environment variables of a submitted task: the variables in the file, overridden by the variables of
+        `--set-env`.
         """
         pairs = (text.partition("=") for text in self.context.variables.environment)
         return {**task.spec.environment, **{name: value for name, _, value in pairs}}

@@ -19,7 +19,9 @@ class FileMount:
     path: str
     content: str
     key: str = ""
-    """Text that the Secret's name is derived from, for a file whose content changes between attempts; else empty."""
+    """Text from which the Secret's name is derived, in place of the content; empty to derive the name from the content.
+    It is set for a file whose content changes between attempts.
+    """
 
     @property
     def digest(self) -> str:

@@ -133,8 +133,8 @@ def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
-    """Adds files for credentials that tasks map to a folder. Returns the values of credentials that tasks map to
-    environment variables, for one Secret.
+    """Adds files to the tasks for credentials that the tasks map to a folder. Returns the values of all credentials
+    that tasks map to environment variables; the values go into one Secret.
     """
     secrets: dict[str, str] = {}
     for task in tasks:
@@ -195,7 +195,9 @@ def _scheduled(
     config: Configuration,
     run: Run,
 ) -> list[dict[str, Any]]:
-    """The PodGroup, and the Pods with KAI's labels and annotations, which override those from pod templates."""
+    """The Pods and their PodGroup. KAI's labels, annotations and scheduler name are set in the Pods, and override
+    values from pod templates.
+    """
     queue = queue_name(config.namespace, submission.pool.name)
     scheduler = config.scheduler(submission.pool.backend)
     placed = constraints(tasks, submission.pool.topology_keys, f"{queue}-topology")

@@ -39,9 +39,9 @@ class Run:
     token: str = "JWT"  # noqa: S105 - a placeholder
     refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """Generic credentials of the user: by name of the credential, its keys and values."""
+    """Keys and values of the user's generic credentials, by the credential's name."""
     registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """Registry credentials of the user: by host, `username` and `auth`."""
+    """The user's registry credentials, each with the keys `username` and `auth`, by the registry's host."""
     priority: str = NORMAL
 
 
@@ -160,11 +160,10 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
 
 
 def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
-    """Folders of the node that the task mounts, with their positions, without those that the platform's template
-    mounts.
+    """Node folders that the task mounts, each with its position in the task's list. Folders that the platform's
+    template already mounts are left out.
 
-    Raises Refusal for a folder that is not in the platform's `allowed_mounts`. A mount of the template is no
-    permission.
+    Raises Refusal for a folder that is not in the platform's `allowed_mounts`, even if the template mounts the folder.
     """
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
@@ -175,7 +174,9 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Owners of the registry logins that a Pod gets: the user, and OSMO if OSMO's own images need a login."""
+    """Owners of the image pull secrets that a Pod gets: `user`, and also `osmo` if OSMO's own images need a registry
+    login.
+    """
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]
 

@@ -41,22 +41,22 @@ class Constraints:
     """Constraint for all Pods of the group; None if there is none."""
     subgroups: tuple[dict[str, Any], ...] = ()
     members: dict[str, str] = field(default_factory=dict[str, str])
-    """Name of the subgroup of each task that is in one, by task."""
+    """Name of a task's subgroup, by the task's name; only for tasks in a subgroup."""
 
     @property
     def parents(self) -> list[str]:
-        """Names of the subgroups that have subgroups of their own.
+        """Names of the subgroups that contain other subgroups.
 
-        OSMO 6.3.1 gives them a `minMember`, which KAI from v0.15 on refuses (kai-scheduler/KAI-Scheduler tag v0.17.0,
-        pkg/apis/scheduling/v2alpha2/podgroup_webhook.go).
+        OSMO 6.3.1 gives these parent subgroups a `minMember`, which KAI refuses from v0.15 on
+        (kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/apis/scheduling/v2alpha2/podgroup_webhook.go).
         """
         above = {each["parent"] for each in self.subgroups if "parent" in each}
         return [each["name"] for each in self.subgroups if each["name"] in above]
 
 
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints for a group's tasks. Requirements that all tasks share apply to the whole group; where tasks differ,
-    each branch is a subgroup.
+    """Topology constraints for a group's tasks. A requirement that all tasks share applies to the whole group. Tasks
+    with different requirements are divided into subgroups, one for each topology domain.
 
     Args:
         keys: The pool's topology keys, from the widest domain to the narrowest.

@@ -37,7 +37,7 @@ _NODES_FILE = re.compile(r"^/(?:etc/host|proc/|sys/|dev/(?!null|stdout|stderr|tc
 _MACHINE = re.compile(r"-[imoprsv]+")
 """Options of uname that print the kind of the machine and the kernel, which all nodes share."""
 _PLAIN = (*SAYING, "date", "hostname", "hostnamectl", "mkdir", "uname", "uptime", "whoami", "wait", "sleep", "exit")
-"""Commands that may run on each node, because neither their output nor their effect is used by a step."""
+"""Commands that may run on every node, because no step uses their output or their effect."""
 _TALKS = ("date", "hostname", "hostnamectl", "ifconfig", "ip", "uname", "whoami")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")
@@ -54,7 +54,7 @@ class Use:
 
     offset: int
     what: str
-    """The word of the script that has the value."""
+    """Word of the script that contains the differing value."""
     why: str
     """Reason why the value differs, such as the node's name."""
 
@@ -103,7 +103,9 @@ def _of_assignments(command: Command, tainted: dict[str, str], exported: set[str
 
 
 def _is_rank(word: Word, before: Word | None, why: str) -> bool:
-    """True for a word that passes a node's rank, computed from the number of the node."""
+    """True if a word passes the node's number as the rank, as in `--node_rank=$SLURM_NODEID`. `before`: the word before
+    it.
+    """
     if why != _OWN["SLURM_NODEID"]:
         return False
     return bool(_RANK.match(word.raw)) or (before is not None and bool(_RANK_OPTION.match(before.raw)))
@@ -137,8 +139,8 @@ def _has_flag(command: Command, flag: str) -> bool:
 
 
 def _tainted(code: Code) -> dict[str, str]:
-    """Variables whose values differ between nodes, each with the reason. A variable counts if any of its assignments
-    differs.
+    """Variables whose values differ between nodes, each with the reason. A variable is included if at least one
+    assignment gives it a differing value.
     """
     found: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
@@ -160,7 +162,7 @@ def _tainted(code: Code) -> dict[str, str]:
 
 
 def _flows(code: Code) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Variables of the script, each with the expansions in one of its values. A variable occurs once for each
+    """Pairs of a variable's name and the expansions in a value that the script gives it, one pair for each
     assignment.
     """
     inputs = tuple(each for command in code.commands for each in _inputs(command))

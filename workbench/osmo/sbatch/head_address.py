@@ -1,5 +1,5 @@
 """Replacement of the usual line that asks Slurm for the first node's address, `NAME=$(scontrol show hostnames … | head
--n 1)`: a task already has the address in an environment variable.
+-n 1)`. The replacement reads an environment variable of the task, which has the address.
 """
 
 from __future__ import annotations

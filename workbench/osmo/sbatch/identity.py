@@ -1,4 +1,6 @@
-"""Search for calculations with the job's number, which fail in a task, because the id of a workflow is a text."""
+"""Search for calculations with the job's number. They fail in an OSMO task, because a workflow's id, which replaces the
+number, is not a number.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _KEEPS = (":-", "-", ":=", "=", ":?", "?")
 
 
 def computed(code: Code) -> Iterator[tuple[int, str]]:
-    """Places where the script calculates with the job's number, or takes a part of it: the offset and the text."""
+    """Offset and text of each place where the script calculates with the job's number, or cuts a part out of it."""
     names = _names(code)
     for command in code.commands:
         for expansion in command.expansions():

@@ -29,7 +29,7 @@ class Result:
 
 
 def convert_script(text: str, file: str, known: Sequence[Platform], platform: str | None, image: str | None) -> Result:
-    """The result of converting a script within the limits. If a limit is reached, the result is a refusal."""
+    """Converts a script in a separate process with limits. If the process reaches a limit, the result is a refusal."""
     try:
         answer = process.run(partial(_answer, text, file, known, platform, image), LIMIT)
     except process.Stopped:

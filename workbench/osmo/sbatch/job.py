@@ -56,7 +56,8 @@ class Job:
 
 
 def job_of(directives: tuple[Directive, ...], default_name: str, report: Report, *, has_platform: bool = False) -> Job:
-    """The job in a script's header. Values that cannot be converted are reported, and the job has the others.
+    """The job that a script's header describes. An option that cannot be converted is reported, and is missing in the
+    job.
 
     Args:
         default_name: Name of the job if the header has none.

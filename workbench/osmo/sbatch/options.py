@@ -1,5 +1,5 @@
-"""Table of the options of `sbatch`: those that are converted, those without effect, and what to write instead of
-others.
+"""Table of the options of `sbatch`: options that are converted, options without effect, and options that are refused,
+with the advice to the user.
 
 Names and forms: `src/common/slurm_opt.c` of SchedMD/slurm (2026-08-20, and 25.11) and `man sbatch`; `container-*` are
 options of NVIDIA's Pyxis (README of NVIDIA/pyxis).
@@ -219,7 +219,7 @@ _REFUSED = (
 BY_NAME = {option.name: option for option in (*_CARRIED, *_WITHOUT_EFFECT, *_REFUSED)}
 BY_SHORT = {option.short: option for option in BY_NAME.values() if option.short}
 ALIASES = {"tasks-per-node": "ntasks-per-node", "cluster": "clusters"}
-"""Other long names of options in `slurm_opt.c`, with the name of the option."""
+"""The usual long name of an `sbatch` option, by its second long name in `slurm_opt.c`."""
 
 
 def option_of(name: str) -> Option | None:

@@ -21,7 +21,7 @@ class Platform:
     has_gpu: bool | None
     """True if the platform has GPUs; None if that is not known."""
     gpus: int | None = None
-    """GPUs of a node that one task can have; None if the number is not known, as for `cpus` and `memory_gib`."""
+    """Number of GPUs of a node that one task can have; None if the number is not known."""
     cpus: int | None = None
     memory_gib: int | None = None
 
@@ -86,6 +86,8 @@ def choose(
 
 
 def _same_gpu(platform: str, gpu_type: str) -> bool:
-    """True if a GPU type as Slurm sites write it means a platform's GPU: h100nvl and h100, rtxpro6000 and rtxpro."""
+    """True if a Slurm site's name of a GPU type means the platform's GPU: the shorter name must begin the longer one,
+    as in h100 and h100nvl, or rtxpro and rtxpro6000.
+    """
     one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
     return one.startswith(other) or other.startswith(one)

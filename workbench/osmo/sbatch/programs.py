@@ -1,4 +1,4 @@
-"""Programs that do not work in a task, or do something else in it, each with what to write instead."""
+"""Programs that fail or behave differently in a task, each with the advice on what to write instead."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Commands of a script with their lines, including those in substitutions and in texts that are run as code, and the
-script's assignments.
+"""Commands and assignments of a script, with their lines. Commands in substitutions, and in texts that are run as code,
+are included.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Code:
         )
 
     def first_words(self, word: Word) -> list[str] | None:
-        """Texts with which the value of a variable can begin, by the script's assignments; None if that is
-        not known.
+        """Texts with which the value of the variable in `word` can begin, according to the script's assignments; None
+        if a value is not known.
         """
         expansion = word.expansions[0]
         if expansion.kind != "variable" or expansion.text in self.read or word.prefix or word.second.strip():

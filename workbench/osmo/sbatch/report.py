@@ -10,8 +10,8 @@ from workbench.osmo.lint.source import shortened
 
 MANUAL = "https://slurm.schedmd.com/sbatch.html"
 OPTION, VALUE, SCRIPT, NOTE = "sbatch-option", "sbatch-value", "sbatch-script", "sbatch-note"
-"""Ids of the rules, for an option without a counterpart, a value that cannot be converted, a line of the script, and a
-remark.
+"""Ids of four rules: an option without a counterpart, a value that cannot be converted, a line of the script that
+cannot be converted, and a remark.
 """
 
 LONGEST_QUOTE = 60
@@ -38,7 +38,9 @@ class Report:
     file: str
     findings: list[Finding] = field(default_factory=list[Finding])
     left_out: int = 0
-    """Number of findings beyond the maximum. The last finding tells the number."""
+    """Number of findings that were dropped because the report was full. The text of the last finding gives this
+    number.
+    """
     _seen: set[Finding] = field(default_factory=set[Finding])
     _is_refused: bool = False
 
@@ -57,7 +59,9 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True if the report has the maximum number of findings. Further ones are dropped, except the first error."""
+        """True if the report has the maximum number of findings. Further findings are dropped, except the first
+        error.
+        """
         return len(self.findings) >= MOST_FINDINGS
 
     def in_order(self) -> list[Finding]:

@@ -16,7 +16,9 @@ from workbench.osmo.sbatch.variables import RANKS, VARIABLE
 from workbench.osmo.shell import Command, Unreadable
 
 _AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
-"""Commands that may follow a step over several nodes, because running them on each node does no harm."""
+"""Commands that may follow a step on several nodes: `sbatch` runs them once, but running them on each node does no
+harm.
+"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,9 @@ def _numbers_itself(step: Step) -> bool:
 
 
 def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
-    """Reports parts of a script that do something else if the task of each node runs the whole script."""
+    """Reports parts of a script for several nodes that would have another result in OSMO, where each node's task runs
+    the whole script.
+    """
     if job.nodes == 1:
         return
     if not tried:
@@ -140,7 +144,7 @@ def _check_around(step: Step, code: Code, job: Job, report: Report) -> None:
 
 
 def image_of(job: Job, commands: Commands, chosen: str | None) -> str | None:
-    """The image of the tasks: the one that the user chooses, else that of the header, else that of a step; None without
-    one.
+    """Image of the tasks: the user's choice, else the image in the script's header, else the image of a step; None if
+    nobody names an image.
     """
     return values.image(chosen) if chosen is not None else job.image or commands.image

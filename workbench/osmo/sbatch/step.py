@@ -134,8 +134,8 @@ def _named(word: Word) -> tuple[str, str | None]:
 
 
 def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
-    """Raises `Wrong` if the word at `index` may be an option that a variable holds, and not the beginning of the
-    command.
+    """Raises `Wrong` if the word at `index`, at which the command of an `srun` should begin, may become an option when
+    the shell expands a variable in it.
     """
     for word in words[index:]:
         if word.begins_replaced:

@@ -169,7 +169,7 @@ def _expected(job: Job) -> dict[str, str]:
 
 
 def _same_variable(name: str, variable: str, job: Job) -> bool:
-    """True if the value of an option is the variable in which Slurm gives the header's value to the script."""
+    """True if `variable` is the Slurm variable that holds the header's value of the option `name`."""
     known = {
         "--jobid": ("SLURM_JOB_ID", "SLURM_JOBID"),
         "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),

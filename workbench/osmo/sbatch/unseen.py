@@ -21,7 +21,7 @@ _SHELLS = frozenset(
         *("USER", "_"),
     }
 )
-"""Variables that a shell sets, and variables that may be empty in a container without harm."""
+"""Variables that a shell sets itself, and variables that a container may leave empty without harm."""
 _OTHERWISE = (":-", "-", ":=", "=", ":+", "+", ":?", "?")
 _POSITION = re.compile(r"[1-9][0-9]*")
 _ALL = ("@", "*")

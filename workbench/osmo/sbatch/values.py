@@ -25,7 +25,7 @@ def count(text: str, what: str) -> int:
 
 
 def memory(text: str, what: str) -> int:
-    """An amount of memory in MiB, which is also the unit of a number without one. `what`: name of the option."""
+    """An amount of memory in MiB. A number without a unit counts as MiB, too. `what`: name of the option."""
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise Wrong(f"--{what}={quoted(text)} is not an amount of memory", f"--{what}=64G")

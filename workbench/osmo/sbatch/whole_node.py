@@ -13,9 +13,10 @@ _LIST = "`physai osmo platforms` lists what a node has."
 
 
 def with_whole_nodes(job: Job, platform: Platform, report: Report) -> Job:
-    """The job, with the amounts of a whole node if it asks for whole nodes.
+    """The job with the CPUs, GPUs and memory of a whole node in place of `--exclusive` and `--mem=0`.
 
-    A task that has all GPUs of a node (or, on a node without GPUs, all CPUs) shares the node with no other such task.
+    A task that has all GPUs of a node keeps every other GPU task off the node. On a node without GPUs, a task that has
+    all CPUs keeps every other task off the node.
     """
     if job.is_exclusive:
         job = _exclusive(job, platform, report)

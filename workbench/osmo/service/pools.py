@@ -35,7 +35,7 @@ class Missing:
 
 
 class Toleration(BaseModel):
-    """A toleration as OSMO reads it. One without a key makes the entire pool unreadable."""
+    """A toleration as OSMO reads it. A toleration without a key makes the entire pool unreadable."""
 
     key: str
     operator: str = "Equal"
@@ -122,8 +122,8 @@ class BackendNodeConditions(BaseModel):
 def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Missing]]:
     """The pool with its templates merged and its validations collected, and the undefined names that it refers to.
 
-    Values that should be lists and are not count as empty lists. Raises Refusal if a template cannot be merged: OSMO
-    does not catch that, and does not start.
+    A value counts as an empty list if it should be a list and is something else. Raises Refusal if a template cannot be
+    merged: OSMO does not catch this error, and does not start.
     """
     missing: list[Missing] = []
     resolved = _with_lists(copy.deepcopy(dict(pool)), _POOL_LISTS)
@@ -187,7 +187,7 @@ def derived(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group templates, in which those of the same apiVersion, kind and name are merged."""
+    """Group templates after merging all templates with the same apiVersion, kind and name into one."""
     merged: dict[tuple[Any, Any, Any], dict[str, Any]] = {}
     for template in templates:
         key = (template.get("apiVersion", ""), template.get("kind", ""), template.get("metadata", {}).get("name", ""))
@@ -219,7 +219,7 @@ def _joined(validations: Sequence[Any]) -> list[Any]:
 def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
     """The pool as OSMO reads it for a workflow.
 
-    Raises Refusal for a wrong value: one makes the whole pool unreadable.
+    Raises Refusal for a wrong value. A single wrong value makes the whole pool unreadable.
     """
     try:
         pool = Pool.model_validate({**resolved, "name": name})

@@ -187,8 +187,8 @@ class DatasetConfig(Section):
     default_bucket: str = ""
 
     def bucket(self, name: str, *, writes: bool) -> BucketConfig:
-        """The bucket with this name, which must allow reading, or writing if `writes`. Raises Refusal if it
-        does not.
+        """The bucket named `name`. Raises Refusal if the bucket does not exist, or does not allow reading, or writing
+        if `writes`.
         """
         found = self.buckets.get(name)
         if found is None:

@@ -1,4 +1,6 @@
-"""OSMO's configuration of a stack, as OSMO holds it after it has read its file and its secrets."""
+"""OSMO's configuration of a stack, in the form that OSMO has in memory after reading its configuration file and its
+secrets.
+"""
 
 from __future__ import annotations
 

@@ -108,7 +108,9 @@ class Redirection:
     text: str | None = None
     """Text of a here-document as it is written; None for another redirection."""
     expansions: tuple[Expansion, ...] = ()
-    """Expansions in a here-document whose end is not quoted."""
+    """Expansions in the text of a here-document whose delimiter is not quoted. With a quoted delimiter, the shell
+    expands nothing.
+    """
 
 
 @dataclass
@@ -137,7 +139,9 @@ class Command:
         return (found or "").rpartition("/")[2]
 
     def expansions(self) -> Iterator[Expansion]:
-        """All expansions in the command that this shell makes, without those nested in other expansions."""
+        """All expansions in the command that the script's own shell makes, without expansions nested in other
+        expansions.
+        """
         for word in self.words:
             yield from word.expansions
         for assignment in self.assignments:

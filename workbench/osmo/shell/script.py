@@ -20,7 +20,7 @@ class _Open:
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a script; those in substitutions are in the command around them. Raises `Unreadable`."""
+    """The commands of a script, each with the commands in its substitutions. Raises `Unreadable`."""
     return _Reader(text, 0, 0).read(closing=False)
 
 

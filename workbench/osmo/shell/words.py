@@ -195,10 +195,10 @@ class Words:
         raise Unreadable(f"a {closing} is missing", start)
 
     def arithmetic(self, at: int) -> tuple[Expansion, int]:
-        """The arithmetic expression up to `))`, and the offset after it.
+        """The arithmetic expression from the offset `at` up to `))`, and the offset after it.
 
-        A command that begins with a group must be written `$( (`: trying both meanings would double the time with each
-        nested pair.
+        The text `$((` always begins arithmetic here. A command that begins with a group must be written `$( (`, because
+        trying both meanings would double the time with each nested pair.
         """
         start, text, depth, parts = at, self.text, 0, list[str | Expansion]()
         while at < len(text):

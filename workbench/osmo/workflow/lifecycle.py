@@ -1,4 +1,6 @@
-"""Lifecycle of a running workflow: its timeouts, the effect of exit codes, and its status from those of its groups."""
+"""Lifecycle of a running workflow: its timeouts, the effect of exit codes, and the workflow's status from the statuses
+of its groups.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ _RESULTS = {
     ExitAction.RESCHEDULE: "RESCHEDULED",
 }
 _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAILED_QUEUE_TIMEOUT")
-"""Statuses of groups that decide the workflow's status: it gets the first of these that any group has."""
+"""Statuses of a group that become the workflow's status. If groups have several of them, the first in this order
+counts.
+"""
 
 
 def timeouts(given: TimeoutSpec, pool: Pool, config: WorkflowConfig) -> tuple[datetime.timedelta, datetime.timedelta]:
-    """Longest running time and longest waiting time of a workflow: its own, else the pool's default, else that of
-    OSMO's configuration. Neither is above the maximum.
+    """Longest running time and longest waiting time of a workflow: the workflow's own timeout, else the pool's default,
+    else the default of OSMO's configuration. Each time is cut to its maximum in the pool, else in the configuration.
 
-    Zero means not set. Raises ValueError for an invalid duration in the configuration.
+    A timeout of zero counts as not set. Raises ValueError for an invalid duration in the configuration.
     """
     pairs = (
         (
@@ -52,8 +56,8 @@ def after_exit(
     retries: int,
     max_retries: int,
 ) -> str:
-    """A task's status after it has exited: that of the first exit action whose codes include the exit code. The task's
-    actions come before the pool's.
+    """A task's status after it has exited. The first exit action whose codes include the exit code decides; the task's
+    actions are searched before the pool's.
 
     RESCHEDULE applies only while retries are left; by default OSMO allows none. Raises Refusal for invalid codes or
     actions, which OSMO does not check in a pool beforehand.

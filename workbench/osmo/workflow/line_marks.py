@@ -42,8 +42,9 @@ def marking_environment() -> SandboxedEnvironment:
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
     """Line number in the file, from 0, of each line of the rendered text `plain`.
 
-    `marked` is the same text with line marks, and `first` the line at which the template starts. If the marks have
-    changed the result (through a filter on text), rendered lines are assumed to be those of the template one by one.
+    `marked` is the same text with line marks, and `first` the line at which the template starts. If the two texts
+    differ in more than the marks, for example after a filter on text, each rendered line is assumed to come from the
+    template line with the same number.
     """
     count = plain.count("\n") + 1
     if _MARK.sub("", marked) != plain:

@@ -20,7 +20,7 @@ from workbench.osmo.workflow import line_marks, sandbox
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
 _SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|(?:input|host):.+)\Z", re.DOTALL)
-"""A special token at the end of a text that was cut before the `}}` of the token and has no other `}`."""
+"""Special token, such as `{{input:…`, at the end of a text. The text ends just before the token's `}}`."""
 SECTIONS = ("version", "workflow", "default-values")
 
 
@@ -55,8 +55,8 @@ class Rendered:
 
 
 def is_templated(text: str) -> bool:
-    """True if OSMO's command line renders a file before it reads it. It does not recognize a template that only has `{%
-    %}`.
+    """True if OSMO's command line takes a file for a template, and renders it before reading it. A template in which
+    `{%` is the only sign of Jinja is not recognized.
     """
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
@@ -132,9 +132,9 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _number(text: str) -> int | float | str:
-    """A number as Python reads it (1_000, nan), or the text itself if it is none.
+    """A text as a number, in every form that Python reads (1_000, nan); the text itself if it is not a number.
 
-    So `false` stays a text, which counts as true in a condition of a template.
+    Therefore `--set x=false` gives the text `false`, which counts as true in a condition of a template.
     """
     for kind in (int, float):
         try:
@@ -160,7 +160,7 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
 
 
 def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
-    """Column in a line of the file, for a column in the same line with placeholders in place of special tokens."""
+    """Column in the file's line for the column `column` in `line`, in which placeholders replace the special tokens."""
     before = line[: column - 1]
     return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
 

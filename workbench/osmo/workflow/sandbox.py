@@ -74,8 +74,8 @@ def _too_long(limit: Limit) -> Refusal:
 
 
 def _refusal(error: Exception, limit: Limit) -> Refusal:
-    """The refusal with which OSMO answers an error. It handles errors of Jinja, of memory and of types, and crashes on
-    others.
+    """The refusal with which OSMO answers an error while rendering. OSMO handles errors of Jinja, of memory and of
+    types, and crashes on all other errors.
     """
     if isinstance(error, Refusal):
         return error
@@ -90,8 +90,8 @@ def _refusal(error: Exception, limit: Limit) -> Refusal:
 
 
 def _marked(text: str, values: Mapping[str, Any], plain: str) -> str:
-    """The rendered text with line marks. If rendering with marks fails, the text without them, whose lines are less
-    exact.
+    """The rendered text with line marks; `plain`, the text without marks, if rendering with marks fails. Line numbers
+    are then less exact.
     """
     try:
         return marking_environment().from_string(text).render(values)

@@ -158,8 +158,8 @@ class TaskSpec(Texts):
     @field_validator("name", mode="before")
     @classmethod
     def _is_text(cls, name: Any) -> Any:
-        """Raises Refusal for a name that is a number, such as `.inf` and `.nan` in YAML: OSMO crashes when it changes
-        its case.
+        """Raises Refusal for a name that YAML reads as a number, such as `.inf` or `.nan`. OSMO crashes when it changes
+        the case of such a name.
         """
         if isinstance(name, float):
             raise crash(f"the name {name} is a number")

@@ -1,5 +1,5 @@
-"""Pydantic models of a workflow's inputs, outputs, files and checkpoints. They have OSMO's names, which its errors
-show.
+"""Pydantic models of a workflow's inputs, outputs, files and checkpoints. The models have the same names as OSMO's
+classes, because OSMO's error messages show these names.
 """
 
 from __future__ import annotations

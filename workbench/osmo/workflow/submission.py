@@ -18,8 +18,8 @@ from workbench.osmo.workflow.spec_data import dataset_name, name_dataset
 from workbench.osmo.workflow.validation import check_stored, validate
 
 MOST_SECONDS, MOST_MEMORY = 1.0, 512 * 1024 * 1024
-"""Limits on rendering in a check, in seconds and bytes. The configuration that is checked may ask for more, and may
-have the same author as the template.
+"""Limits on rendering a template during a check: seconds of CPU time, and bytes of memory. They hold even if the
+checked configuration sets higher limits, since the author of the template may also have written the configuration.
 """
 
 
@@ -30,8 +30,8 @@ class Submission:
     spec: WorkflowSpec
     """Workflow as the file has it."""
     groups: list[TaskGroupSpec]
-    """Groups of tasks, which have their resources and the user's environment. Each single task is in a group of its
-    own.
+    """Groups of tasks, in which each task has its resources and the environment variables of `--set-env`. Each single
+    task is in a group of its own.
     """
     pool: Pool
     priority: str = NORMAL

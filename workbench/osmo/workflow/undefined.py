@@ -84,10 +84,11 @@ class _Recorded(ChainableUndefined):
 
 
 def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
-    """The undefined names of a template, each with its first line; empty if the first error is about something else.
+    """Undefined names of a template, each with the first line that uses it; empty if the first error in the template is
+    of another kind.
 
-    To find them, the template is rendered with a text for each undefined name. Parts of the template that need other
-    values are not rendered, so that names in them are not found.
+    To find the names, the template is rendered with a placeholder text for each undefined name. Names in parts that are
+    only rendered for other values are not found.
     """
     found: set[str] = set()
 

@@ -19,8 +19,8 @@ from workbench.osmo.workflow.spec_data import URLInputOutput, dataset_name
 def validate(
     name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
 ) -> None:
-    """Raises Refusal if one of OSMO's checks before it stores a workflow fails. Checks that need its database are left
-    out.
+    """Raises Refusal if one of the checks fails that OSMO makes before it stores a workflow. Checks that need OSMO's
+    database are left out.
     """
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):
@@ -95,8 +95,8 @@ def _check_addresses(task: TaskSpec) -> None:
 
 
 def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
-    """Raises Refusal if the configuration does not allow the buckets of a task's datasets, whose names include the
-    bucket.
+    """Raises Refusal if OSMO's configuration does not let the task read its input datasets, or write its output
+    datasets, in their buckets. Each dataset's name must include the bucket.
     """
     for writes, items in ((False, task.inputs), (True, task.outputs)):
         for item in items:

@@ -53,7 +53,9 @@ class Example:
         return {key: value for key, value in inputs.items() if value is not None}
 
     def shown_options(self, *, broken: bool) -> dict[str, Any]:
-        """Options of the example's resource that the rule is about; with `broken`, those that violate the rule."""
+        """Options of the example's resource that are shown for the rule; with `broken`, the options that violate the
+        rule.
+        """
         return {**self.options, **(self.bad_options if broken else {})}
 
 

@@ -12,7 +12,9 @@ SURGED = {"maxSurge": "1", "maxUnavailable": "0", "drainTimeoutInMinutes": 30}
 
 
 def window(name: str) -> Resource:
-    """A maintenance window with a name that AKS reserves for its purpose."""
+    """An AKS maintenance window of 6 hours. `name` is one of the names that AKS reserves, such as the one for node
+    image upgrades.
+    """
     return Resource(MAINTENANCE, name, {"configName": name, "maintenanceWindow": {"durationHours": 6}}, urn=name)
 
 

@@ -1,8 +1,8 @@
 """Judgement of connections to the cluster's API server, from nodes and from the internet.
 
-A public API server accepts only its authorized ranges if it has any. They must include the address with which nodes
-leave the network (AKS docs, api-server-authorized-ip-ranges). The name of a private API server is in a private DNS
-zone, which AKS creates and links if the setting is `system` (AKS docs, private-clusters).
+A public API server accepts every address, unless authorized ranges are set. Authorized ranges must include the address
+with which nodes leave the network (AKS docs, api-server-authorized-ip-ranges). The name of a private API server is in a
+private DNS zone, which AKS creates and links if the setting is `system` (AKS docs, private-clusters).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from workbench.policies.flows.world import World
 
 SOURCES = (*CLIENTS, *(name for name, each in PARTIES.items() if not isinstance(each, Address)))
 OF_CLIENTS = (*BALANCERS, SUBNETS, RESOLVER)
-"""Targets about which only connections from outside of the cluster can be asked."""
+"""Targets that a question may name only with a source outside of the cluster."""
 TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, IMAGES, *PARTIES)
 OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
 """Targets whose ports follow from their resources, so that a question about them needs no port."""

@@ -62,8 +62,8 @@ _RULES: Mapping[str, str] = {
     "azure-native:storage:StorageAccount": "networkRuleSet.defaultAction",
     "azure-native:containerregistry:Registry": "networkRuleSet.defaultAction",
 }
-"""Property that decides about addresses that no firewall rule names, by type. They are refused if it is `Deny`, and
-admitted if it is `Allow` or absent.
+"""Property with the default action of a service's firewall, by resource type. With `Deny`, addresses that no firewall
+rule names are refused; with `Allow` or without the property, they are admitted.
 """
 AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
 """Start and end of a firewall rule that admits everything that runs in Azure (Azure docs, postgresql

@@ -36,8 +36,8 @@ class Balancer:
     clients that reach the network.
     """
     floating: bool = True
-    """True if a packet keeps its target address and port when it passes the load balancer; False if it gets those of a
-    node.
+    """True if the load balancer leaves a packet's target address and port as they are. False if it replaces them by a
+    node's address and port.
     """
 
 

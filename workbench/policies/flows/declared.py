@@ -17,7 +17,9 @@ class Required(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     TOLERATED = "tolerated"
-    """Open, although it should be closed. `Flow.instead` says what protects the target."""
+    """Value for a flow that is open, although it should be closed. `Flow.instead` says what protects the flow's
+    target.
+    """
     ASKED = "not declared"
     """Value for a flow that a user asks about, and that `declared.yaml` does not have."""
 
@@ -33,9 +35,8 @@ class Flow:
     why: str
     instead: str = ""
     where: str = ""
-    """Condition of the flow: `isolated` if it only exists while policies deny the target all connections that they do
-    not name, `scraped` if only while a monitor of the stack names the target's Pods; empty for a flow without a
-    condition.
+    """Condition under which the flow exists; empty if it always exists. `isolated`: policies deny every connection to
+    the target that no policy names. `scraped`: a monitor of the stack names the target's Pods.
     """
 
     def __str__(self) -> str:
@@ -48,11 +49,11 @@ _FILE: Mapping[str, Any] = safe_yaml.load(
 EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
-"""Parties that every stack has, because they are not in a namespace of the program."""
+"""Parties that every stack has, because they do not live in a namespace that the program creates."""
 DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
 """Parties whose workload the program itself declares. A stack has such a party only if it declares the workload."""
 BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}
-"""Namespace of the program whose workloads create the party's own namespace, by party."""
+"""Namespace of the program whose workloads create the namespace of a party, by the party's name."""
 
 
 def _party(row: Mapping[str, Any]) -> Party:
@@ -85,5 +86,5 @@ def _listed(value: str | list[str]) -> list[str]:
 
 PARTIES: Mapping[str, Party] = {name: _party(row) for name, row in _FILE["parties"].items()}
 MADE_BY: Mapping[str, str] = {_FILE["parties"][name]["namespace"]: beside for name, beside in BESIDE.items()}
-"""Namespace of the program whose workloads create another namespace, by the created namespace."""
+"""Namespace of the program whose workloads create another namespace, by the name of the created namespace."""
 FLOWS: tuple[Flow, ...] = tuple(flow for row in _FILE["flows"] for flow in _flows(row))

@@ -1,8 +1,8 @@
 """Rules of an Azure Firewall in the order in which the firewall reads them, from its policies or its own collections.
 
-DNAT rules come first, then network rules, then application rules. Among rules of one kind, those of a parent policy
-come first, and the others follow by the priorities of their group and collection (Azure docs, firewall
-rule-processing).
+DNAT rules come first, then network rules, then application rules. Among rules of one kind, the rules of a parent policy
+come first; the other rules follow by the priorities of their rule collection group and rule collection (Azure docs,
+firewall rule-processing).
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class FirewallRule:
 
 @dataclass(frozen=True)
 class RuleList:
-    """Rules in the order in which they are read. `unread`: policies outside of the stack, whose rules are
-    read first.
+    """Rules of a firewall in the order in which it reads them. `unread`: policies outside of the stack, whose rules
+    come before `rules` and are not known.
     """
 
     rules: tuple[FirewallRule, ...]

@@ -1,8 +1,9 @@
-"""Azure Firewalls whose rules are known: the packets from subnets that they let out, and those that they let in.
+"""Judgement of packets by Azure Firewalls whose rules are known: packets that leave subnets, and packets that DNAT
+rules lead into them.
 
-A firewall denies everything that no rule allows. Application rules apply only to HTTP, HTTPS and SQL, and name servers;
-to judge them, the server's name must be known (Azure docs, firewall rule-processing). Threat intelligence, which can
-deny further packets, is not considered.
+A firewall denies everything that no rule allows. Application rules apply only to HTTP, HTTPS and SQL. They contain
+server names, so the name of a packet's server must be known to judge it (Azure docs, firewall rule-processing). Threat
+intelligence, which can deny further packets, is not considered.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Packet:
 
     Args:
         host: Name of the server that the packet is sent to, or `*.` and the end of the name; empty if it is not known.
-        wholly: True if all addresses of `source` and `target` must pass, as for a flow that must be open.
+        wholly: True to require that packets between all addresses of `source` and `target` pass, as for a flow that
+            must be open.
     """
 
     source: IPv4Network
@@ -76,7 +78,9 @@ class Firewall:
         return self._decided(False, f"firewall {self.name}, which has no rule for it", self.resource, perhaps)
 
     def _decided(self, allows: bool, by: str, resource: Resource, perhaps: Sequence[FirewallRule]) -> Verdict:
-        """The verdict of a rule; unknown if one of the earlier rules `perhaps`, which may match, decides otherwise."""
+        """Verdict of the rule that decides, whose action is `allows`. The verdict is unknown if an earlier rule in
+        `perhaps`, which may match the packet, has the opposite action.
+        """
         for rule in perhaps:
             if rule.allows is not allows:
                 on = ", ".join((*rule.sources.unknown, *rule.targets.unknown)) or "the name that is asked for"
@@ -95,8 +99,8 @@ class Firewall:
 def matches(rule: FirewallRule, packet: Packet) -> bool | None:
     """True if a rule applies to the packet; None if that is not known.
 
-    A rule for only some of the packet's addresses is taken at its worst, as in a security group: it applies if it
-    denies and the flow must be open, or if it allows and the flow must be closed.
+    A rule that matches only some of the packet's addresses is judged by its worse effect, as in a security group: a
+    rule that denies applies to a flow that must be open, and a rule that allows applies to a flow that must be closed.
     """
     strict = rule.allows is packet.wholly
     asked = _asks(rule, packet.port) if rule.kind == APPLICATION else _sends(rule, packet)

@@ -53,7 +53,9 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """The hops that decide about a flow from or to nodes, whose ways are the nodes' subnets (see `chosen`)."""
+    """The hops that decide about a flow from or to nodes. `way` gives the hops for one subnet with nodes; `chosen`
+    selects the subnet that decides.
+    """
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 

@@ -17,11 +17,13 @@ def id_of(reference: Any) -> str | None:
 
 
 def named(reference: Any, source: Resource, among: Iterable[Resource], key: str) -> Resource | None:
-    """The resource among `among` that a property of `source` refers to; None if it belongs to another stack.
+    """The resource in `among` that a property of `source` refers to; None if the property refers to a resource of
+    another stack.
 
     Args:
         reference: Value of the property of `source`.
-        key: Input that has the name of the wanted resource, with which its id ends, such as `natGatewayName`.
+        key: Input that has the name of the wanted resource, such as `natGatewayName`. The resource's id ends with this
+            name.
     """
     identifier = id_of(reference)
     for each in among:

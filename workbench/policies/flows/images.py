@@ -1,8 +1,9 @@
-"""Registries that a stack pulls images from: their own, or the stack's registry, which caches other registries.
+"""Registries from which a stack pulls images: the public registries of the images, or the stack's own registry, which
+caches other registries.
 
 If an admission policy rewrites every image to the stack's registry, an image can be pulled if a cache rule covers its
-registry (Azure docs, container-registry artifact-cache-overview), or if somebody has imported it, which no resource
-shows.
+registry (Azure docs, container-registry artifact-cache-overview). Images that somebody has imported can be pulled, too,
+but no resource shows them.
 """
 
 from __future__ import annotations

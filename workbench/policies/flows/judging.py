@@ -13,7 +13,7 @@ from workbench.policies.model import Resource, Stack
 
 @dataclass(frozen=True)
 class Judgement:
-    """A flow, and one of its connections in the stack: to one port of one target."""
+    """Judgement of one connection of a flow in the stack. A flow has one connection for each port of each target."""
 
     flow: Flow
     way: Way
@@ -27,8 +27,8 @@ class Judgement:
 
     @property
     def resource(self) -> Resource | None:
-        """The resource that decides whether the connection is open, else the target's, else the first one on the
-        way.
+        """The resource that decides whether the connection is open; else the target's resource; else the first resource
+        on the way.
         """
         hops = (each.resource for each in self.way.hops if each.resource is not None)
         return self.way.verdict.resource or self.way.resource or next(hops, None)

@@ -112,7 +112,8 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource, firewalls:
 def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
     """True if a route's prefix contains the target.
 
-    If the target is the whole internet, half of it is enough, since VPN gateways and firewalls announce two halves.
+    For the whole internet as target, a prefix for half of it is enough: VPN gateways and firewalls announce the
+    internet as two routes, 0.0.0.0/1 and 128.0.0.0/1.
     """
     return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
 

@@ -13,8 +13,8 @@ TYPES: Mapping[str, str] = {
     "azure-monitors": "kubernetes:azmonitoring.coreos.com/v1:PodMonitor",
     "monitors": "kubernetes:monitoring.coreos.com/v1:PodMonitor",
 }
-"""Type of the PodMonitors by target in `declared.yaml`. Azure's add-on reads only those of its own API group
-(Azure/prometheus-collector).
+"""Resource type of the PodMonitors, by the target's name in `declared.yaml`. Azure's add-on for Prometheus reads only
+PodMonitors of the API group azmonitoring.coreos.com (Azure/prometheus-collector).
 """
 _ADDRESS = "__address__"
 

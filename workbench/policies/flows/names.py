@@ -1,8 +1,8 @@
 """DNS resolution of an Azure service's name to its private endpoint.
 
-A zone group writes the endpoint's address into private DNS zones, whose records only networks with a link to the zone
-can resolve (Azure docs, private-endpoint-dns). If a network uses DNS servers in a hub, these resolve the zones that the
-hub's network is linked to.
+A zone group writes the endpoint's address into private DNS zones. Only networks with a link to a zone can resolve its
+records (Azure docs, private-endpoint-dns). If a network uses DNS servers in a hub network, these servers resolve the
+zones that are linked to the hub network.
 """
 
 from __future__ import annotations

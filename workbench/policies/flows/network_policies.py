@@ -3,12 +3,12 @@ them.
 
 Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy selects in a direction is open in
 that direction; what any policy allows is allowed; a connection must be allowed for its sender, and for its receiver if
-that is a Pod.
+the receiver is a Pod.
 
-The plugins differ in `ipBlock`. Cilium's matches only addresses outside of the cluster: it matches neither Pods nor
-nodes (AKS docs, azure-cni-powered-by-cilium) nor an API server that Cilium knows (cilium/cilium#20550). That it does
-not match an API server outside of the cluster either is assumed, as the stricter case. With Azure's network policy
-manager and Calico it matches every address, including those of Pods and nodes (AKS docs,
+The plugins differ in `ipBlock`. With Cilium, an `ipBlock` matches only addresses outside of the cluster: it matches
+neither Pods nor nodes (AKS docs, azure-cni-powered-by-cilium), nor an API server that Cilium knows
+(cilium/cilium#20550). An API server outside of the cluster is assumed to be unmatched, too, which is the stricter case.
+With Azure's network policy manager and Calico, an `ipBlock` matches every address, including Pods and nodes (AKS docs,
 migrate-from-npm-to-cilium-network-policy).
 """
 
@@ -30,7 +30,9 @@ NAME = "kubernetes.io/metadata.name"
 class Engine(StrEnum):
     CILIUM = "cilium"
     ADDRESSES = "addresses"
-    """Azure's network policy manager and Calico, with which an `ipBlock` matches addresses of Pods and nodes, too."""
+    """Value for Azure's network policy manager and Calico. With them, an `ipBlock` also matches addresses of Pods and
+    nodes.
+    """
     NONE = "none"
     """Value for a cluster in which nothing enforces policies."""
     UNKNOWN = "unknown"
@@ -53,7 +55,9 @@ class Ground:
     """Address range of a private API server; None for an API server with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
-        """The address ranges that contain a party's address."""
+        """Address ranges in which the address of a party lies: one address for an `Address`, the range of all Pods for
+        a Pod.
+        """
         if isinstance(party, Address):
             return (IPv4Network(party.text),)
         if isinstance(party, Pod):

@@ -16,7 +16,7 @@ class Pod:
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
     """Numbers of the Pod's ports by name."""
     space: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Labels of the Pod's namespace, except the one with the namespace's name, which Kubernetes sets."""
+    """Labels of the Pod's namespace, without `kubernetes.io/metadata.name`, which Kubernetes sets itself."""
     on_host: bool = False
     """True if the Pod has its node's address, so that no NetworkPolicy selects or allows it."""
 

@@ -1,4 +1,6 @@
-"""Search for the connections of a flow in a stack. Only this module determines the flow's two ends."""
+"""Search for the connections of a flow in a stack. The source and target of a flow are looked up in this module
+only.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +133,8 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _through_firewalls(world: World, flow: Flow, subnet: Subnet, port: int) -> Iterator[Hops]:
-    """Hops of connections from the internet through DNAT rules. The firewall replaces the client's address by its own,
-    which is in a virtual network.
+    """Hops of connections from the internet to a subnet through DNAT rules of firewalls. The firewall replaces the
+    client's address by its own, which is in a virtual network.
     """
     for firewall in world.firewalls if flow.source == "internet" and subnet.group is not None else ():
         assert subnet.group is not None
@@ -169,7 +171,9 @@ def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _to_images(world: World, flow: Flow) -> Iterator[Way]:
-    """Connections to the registries of the charts' images, or to the stack's own registry if it replaces them all."""
+    """Connections to the registries of the charts' images. If an admission policy rewrites all images to the stack's
+    registry, the connections lead to the stack's registry instead.
+    """
     closed = images.renaming(world.resources)
     for host, names in images.pulled(world.resources).items():
         if closed is None:

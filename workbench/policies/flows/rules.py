@@ -1,4 +1,4 @@
-"""Rules on flows: those that must be open are open, and those that must be closed are closed."""
+"""Rules on flows: each flow of `declared.yaml` must be open or closed in the stack, as the file says."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Packets that a network security group lets in and out (Azure docs, network-security-groups-overview).
 
-Rules are read in the order of their priority, and the first that matches decides. After all of them come Azure's own:
-AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound, AllowInternetOutBound,
-DenyAllOutBound. Packets to the metadata service and to Azure's resolver are matched only by rules that name the service
-tags of these two (the same page, "Azure platform considerations").
+Rules are read in the order of their priority, and the first rule that matches decides. If no rule matches, Azure's
+default rules decide: AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound,
+AllowInternetOutBound, DenyAllOutBound. Packets to the metadata service and to Azure's DNS resolver are matched only by
+rules that name the service tags of these two services (the same page, "Azure platform considerations").
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ PLATFORM: Mapping[str, tuple[str, ...]] = {
     "169.254.169.254": ("AzurePlatformIMDS",),
     "168.63.129.16": ("AzurePlatformDNS", "AzurePlatformLKM"),
 }
-"""Addresses of Azure's platform, each with its service tags. Only rules that name one of the tags match it."""
+"""Addresses of Azure's platform, each with its service tags. A rule matches the address only if it names one of the
+tags.
+"""
 _NOT_PUBLIC = frozenset({VIRTUAL_NETWORK, "AzureLoadBalancer", *(tag for tags in PLATFORM.values() for tag in tags)})
 INBOUND, OUTBOUND = "Inbound", "Outbound"
 
@@ -53,13 +55,17 @@ class Rule:
 
 @dataclass(frozen=True)
 class Group:
-    """A security group with its rules, and the ranges that the service tag VirtualNetwork includes at least."""
+    """A network security group with its rules. `network`: address ranges that the service tag VirtualNetwork certainly
+    includes.
+    """
 
     resource: Resource
     rules: tuple[Rule, ...]
     network: tuple[IPv4Network, ...] = ()
     foreign: str = ""
-    """Name of a group that is not of the stack; `resource` is then the subnet that has it."""
+    """Name of a security group of another stack, whose rules are not known; `resource` is then the subnet that uses the
+    group.
+    """
 
     @property
     def name(self) -> str:
@@ -73,7 +79,7 @@ class Group:
         Args:
             target: A network, or PUBLIC or PRIVATE if the address is not known.
             wholly: True if packets from all addresses of `source` must pass, as for a flow that must be open. False if
-                it is enough that those from one address pass, as for a flow that must be closed.
+                it is enough that packets from one address pass, as for a flow that must be closed.
         """
         if self.foreign:
             return self._unknown()
@@ -137,10 +143,11 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """True if a rule's targets contain the packet's target.
+        """True if a rule's targets contain the packet's target. With `strict`, the targets must contain all addresses
+        that the target may have.
 
-        The public address of a load balancer is not known before it exists; a range contains only some of the possible
-        addresses.
+        The public address of a load balancer is not known before the load balancer exists. A rule for a range of public
+        addresses therefore contains only some of the addresses that it may get.
         """
         if isinstance(target, IPv4Network):
             return self._names(rule.targets, target, strict=strict)
@@ -185,8 +192,8 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
     """True if a service tag overlaps `end`; with `strict`, if it contains all of `end`.
 
-    The tag Internet contains every public address, and AzureCloud those of Azure. Any other tag, or a tag for one
-    region, contains a part of them.
+    The tag Internet contains all public addresses, and AzureCloud contains Azure's public addresses. Any other tag
+    contains a part of Azure's public addresses, as does a tag for one region.
     """
     if tag in _NOT_PUBLIC:
         return False

@@ -12,7 +12,9 @@ CLIENTS = ("internet", "private-clients")
 
 @dataclass(frozen=True)
 class Way:
-    """One connection of a flow, to one port of one target. `resource`: the resource that the target is."""
+    """One connection of a flow, to one port of one target. `resource`: resource of the target; None if the target is no
+    resource of the stack.
+    """
 
     target: str
     port: int

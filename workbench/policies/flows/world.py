@@ -36,7 +36,9 @@ use-network-policies).
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs between the Pods of one party."""
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
-"""Source and port of a connection that no policy allows by name."""
+"""A Pod in a namespace that no policy names, and a port that no policy names: source and port of a connection that only
+a policy for all sources and ports allows.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Subnet:
     resource: Resource
     cidr: IPv4Network
     group: Group | None
-    """Security group of the subnet; None if it has none, or one of another stack."""
+    """Security group of the subnet, even if it belongs to another stack (see `Group.foreign`); None if the subnet has
+    none.
+    """
     has_nodes: bool
     """True for a subnet with nodes; other subnets have endpoints or gateways."""
     filters_endpoints: bool
@@ -103,7 +107,9 @@ class World:
         )
 
     def selected(self, pod: Pod) -> tuple[Party, ...]:
-        """Running Pods with the labels of `pod`, one of each kind; `pod` itself if none is running or known."""
+        """Running Pods with the namespace and the labels of `pod`; only `pod` itself if no such Pod is running, or
+        running Pods are not known.
+        """
         alike = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
         if alike:
             return tuple(Entity("node") if each.on_host else each for each in alike)
@@ -115,7 +121,7 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, pod: Pod) -> bool:
-        """True if policies deny every connection to a Pod that none of them allows by name."""
+        """True if the policies deny every connection to the Pod that they do not explicitly allow."""
         return decide(self.policies, STRANGER, pod, UNNAMED_PORT).allowed is False
 
     def of_kind(self, kind: str) -> list[Service]:
@@ -217,8 +223,8 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
-    """True for a subnet that contains node pools; in a stack without pools, for a subnet with outbound access, which
-    only nodes need.
+    """True for a subnet that contains node pools. If the stack declares no node pools, True for a subnet with a NAT
+    gateway or a route table, which only nodes need.
     """
     pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
     pools += [
@@ -233,7 +239,8 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
     """The subnet's security group, found by its id, or, in a preview, where ids are not known, by the Pulumi
-    dependency. A group of another stack has no rules, and its name in `foreign`.
+    dependency. For a group of another stack, the result is a Group without rules, with the name in `foreign`. None if
+    the subnet has no group.
     """
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:

@@ -37,7 +37,7 @@ _SEVERITIES = {
 
 
 def can_evaluate(rule: Rule) -> bool:
-    """True if the engine passes everything that the rule reads to an analyzer."""
+    """True if the engine passes all options in `rule.needs` to an analyzer."""
     return set(rule.needs) <= SHOWN
 
 

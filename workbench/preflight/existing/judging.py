@@ -35,7 +35,7 @@ class Wanted:
 
 
 def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Finding]:
-    """All findings about the cluster. The text of each says what follows from it for the stack."""
+    """All findings about the cluster. The text of each finding says what it means for the stack."""
     settings = wanted.settings
     findings = [unknown("rights", path, "No permission to read it: it was not checked.") for path in found.refused]
     if found.nodes is None:

@@ -80,8 +80,8 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
 
 
 def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings about the number of rails. The nodes' RDMA resources show it; labels only show whether a node has
-    network cards.
+    """Findings about the number of rails (ports of the GPU network), counted by the RDMA resources that nodes offer.
+    Without these resources the number is unknown, because labels only show whether a node has network cards.
     """
     for node in nodes:
         here = f"{where}: {name(node)}"
@@ -142,9 +142,7 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    """The parts of a version as numbers. They are read as hexadecimal, as in a VBIOS version, or else as decimal
-    numbers.
-    """
+    """The parts of a version as numbers: read as hexadecimal, as in a VBIOS version; if that fails, as decimal."""
     try:
         return tuple(int(part, 16) for part in text.split("."))
     except ValueError:

@@ -97,7 +97,9 @@ def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _kai(where: str, deployment: Json) -> Iterator[Finding]:
-    """Finding about the KAI scheduler in a namespace: good, unless its publisher has withdrawn this version."""
+    """Finding about the KAI scheduler in the namespace `where`: ok, or a warning if the publisher has withdrawn its
+    version.
+    """
     image = str(at(deployment, "spec.template.spec.containers", [{}])[0].get("image", ""))
     version = image.rpartition(":")[2]
     taken_back = retracted_charts().get((KAI_CHART, version))

@@ -90,8 +90,8 @@ def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
 
 
 UNPRIVILEGED_PORTS = (2,)
-"""First major version of containerd that lets every container listen below port 1024 (enable_unprivileged_ports, on
-by default; assumed, no gateway was run).
+"""First major version of containerd that lets every container listen below port 1024, because enable_unprivileged_ports
+is on by default. This is assumed; it was not tested with a gateway.
 """
 
 
