@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.support.documentation import ROOT, name, pages, parts
 
 TOP = (
@@ -54,9 +52,8 @@ def missing(path: str) -> bool:
     return path not in GENERATED and not any(ROOT.glob(path.rstrip("/")))
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_path_exists(page: Path) -> None:
-    assert sorted({path for path in paths(page) if missing(path)}) == []
+def test_every_path_exists() -> None:
+    assert {(name(page), path) for page in pages() for path in paths(page) if missing(path)} == set()
 
 
 def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
@@ -67,9 +64,8 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     assert [path for path in paths(page) if missing(path)] == ["components/nothing.py"]
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_file_name_exists(page: Path) -> None:
-    assert sorted(set(names(page)) - known()) == []
+def test_every_file_name_exists() -> None:
+    assert {(name(page), file) for page in pages() for file in names(page) if file not in known()} == set()
 
 
 def test_a_file_name_that_does_not_exist_is_found(tmp_path: Path) -> None:
@@ -81,10 +77,9 @@ def test_a_file_name_that_does_not_exist_is_found(tmp_path: Path) -> None:
 NAMED = re.compile(rf"`(\w+)` in `({PATH.pattern}\.py)`")
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_name_is_in_the_file_that_the_page_names(page: Path) -> None:
-    found = NAMED.findall("\n".join(parts(page)[0]))
-    assert [(word, path) for word, path in found if not re.search(rf"\b{word}\b", (ROOT / path).read_text())] == []
+def test_every_name_is_in_the_file_that_the_page_names() -> None:
+    found = [(name(page), *each) for page in pages() for each in NAMED.findall("\n".join(parts(page)[0]))]
+    assert [each for each in found if not re.search(rf"\b{each[1]}\b", (ROOT / each[2]).read_text())] == []
 
 
 def test_the_architecture_names_functions() -> None:

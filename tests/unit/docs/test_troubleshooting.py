@@ -60,10 +60,9 @@ def test_a_section_has_a_cause_and_a_fix(anchor: str) -> None:
     assert text.index("**Cause.**") < text.index("**Fix.**")
 
 
-@pytest.mark.parametrize("cause", causes())
-def test_the_page_links_to_every_cause(cause: str) -> None:
-    assert f"{GATES.name}#{cause}" in set(links(FILE))
-    assert cause in anchors(GATES)
+def test_the_page_links_to_every_cause() -> None:
+    assert {f"{GATES.name}#{cause}" for cause in causes()} - set(links(FILE)) == set()
+    assert set(causes()) - set(anchors(GATES)) == set()
 
 
 def test_a_page_without_marks_is_not_overwritten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
