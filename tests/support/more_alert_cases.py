@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.alert_cases import CLAIMED, MI300X, Case, always, amd, claimed, joined, of, rising, then
+from tests.support.alert_cases import Case
+from tests.support.alert_series import CLAIMED, MI300X, always, amd, claimed, joined, of, rising, then
 
 AT = {"node": MI300X}
 ALLOCATABLE = of("kube_node_status_allocatable", MI300X, resource="amd_com_gpu", unit="integer")

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.alert_cases import (
-    AT_H100,
-    H100,
-    MINUTES,
-    Case,
-    always,
-    busy,
-    dcgm,
-    of,
-    rising,
-    then,
-)
+from tests.support.alert_cases import AT_H100, Case
+from tests.support.alert_series import H100, MINUTES, always, busy, dcgm, of, rising, then
 
 WIDTH, MOST = dcgm("DCGM_FI_DEV_PCIE_LINK_WIDTH"), {dcgm("DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH"): always(16)}
 GEN, NEWEST = dcgm("DCGM_FI_DEV_PCIE_LINK_GEN"), {dcgm("DCGM_FI_DEV_PCIE_MAX_LINK_GEN"): always(5)}

@@ -14,7 +14,8 @@ from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Parameters, PoolFacts
 from physical_ai.telemetry.rendering import rule_file, rule_groups
 from physical_ai.telemetry.rule_rows import alert_rows
-from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, always, amd, busy, healthy, then
+from tests.support.alert_cases import CASES, Case
+from tests.support.alert_series import H100, MI300X, MINUTES, RTX, always, amd, busy, healthy, then
 from tests.support.more_alert_cases import MORE_CASES
 from tests.support.new_alert_cases import NEW_CASES
 from tests.support.promtool import promtool

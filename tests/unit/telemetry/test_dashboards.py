@@ -20,7 +20,7 @@ from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rule_rows import alert_rows
-from tests.support.alert_cases import H100, RTX, always, busy, dcgm, healthy, rising
+from tests.support.alert_series import H100, RTX, always, busy, dcgm, healthy, rising
 from tests.support.promtool import promtool
 from tests.support.rule_tests import needed, read_by_tests
 from tests.support.stack_series import healthy_series

@@ -10,7 +10,7 @@ from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Parameters
 from physical_ai.telemetry.rules import alerts, records
-from tests.support.alert_cases import KAI, LISTENER, WORKER, always, joined, of, phase, then
+from tests.support.alert_series import KAI, LISTENER, WORKER, always, joined, of, phase, then
 from tests.support.rule_tests import Fired, Scene, check
 
 GPUS = {"b200-1": ("b200", 8), "rtxpro-1": ("rtxpro", 8), "rtxpro-2": ("rtxpro", 8)}

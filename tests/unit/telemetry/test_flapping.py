@@ -11,7 +11,7 @@ import pytest
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Override, Parameters
-from tests.support.alert_cases import H100, dcgm, of
+from tests.support.alert_series import H100, dcgm, of
 from tests.support.rule_tests import Fired, Scene, check
 
 MINUTES = 100

@@ -17,7 +17,7 @@ from physical_ai.telemetry.rule_rows import alert_rows
 from simulator.faults import Fault, faults
 from simulator.gpu.hardware import of_size
 from simulator.metrics.dcgm_units import Job
-from tests.support.alert_cases import KAI, LISTENER, WORKER, phase
+from tests.support.alert_series import KAI, LISTENER, WORKER, phase
 from tests.support.genuine_series import Machine, injected, series
 from tests.support.rule_tests import Scene, check
 

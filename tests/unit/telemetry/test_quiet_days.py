@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.telemetry.parameters import Parameters, PoolFacts
-from tests.support.alert_cases import KAI, LISTENER, WORKER, phase
+from tests.support.alert_series import KAI, LISTENER, WORKER, phase
 from tests.support.quiet_days import Phase, amd_series, leaving, phases, silent
 from tests.support.rule_tests import Scene, failures, rule_tests
 from tests.unit.telemetry.test_genuine_exporters import (

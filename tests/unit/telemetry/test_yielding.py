@@ -16,7 +16,7 @@ from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 from physical_ai.telemetry.rule_rows import alert_rows, themes
 from physical_ai.telemetry.rules import alerts
-from tests.support.alert_cases import H100, ND, RTX, dcgm, of, port
+from tests.support.alert_series import H100, ND, RTX, dcgm, of, port
 from tests.support.rule_tests import Fired, Scene, failures, rule_tests
 
 INTERVAL, MINUTES = 4, 64
