@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from simulator.cluster.objects import Changes, Json, annotations_of, at, name, with_changes
 from simulator.gpu import names
-from simulator.gpu.upgrade import DriverPod
+from simulator.gpu.upgrade_states import DriverPod
 from simulator.gpu.workloads import Workload
 
 Controller = Literal["labels", "policy", "driver", "upgrade"]
@@ -90,7 +90,7 @@ class Write:
     name: str
     body: Any = None
     """Content of the write, by verb. label and annotate: the changes, None removes a key. apply: the object. status:
-    the status. cordon: a bool. evict: the Workload on the node `name`. event: an `upgrade.Note` for the node `name`.
+    the status. cordon: a bool. evict: the Workload on the node `name`. event: an `upgrade_states.Note` for that node.
     Other verbs: None.
     """
 

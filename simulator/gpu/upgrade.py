@@ -6,113 +6,37 @@ It works as the in-place mode of NVIDIA/k8s-operator-libs, `pkg/upgrade`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from simulator.cluster.objects import annotations_of, at, labels
 from simulator.gpu import names
+from simulator.gpu.upgrade_states import (
+    AT_REST,
+    CORDON,
+    DELETE_PODS,
+    DONE,
+    DRAIN,
+    FAILED,
+    REQUIRED,
+    RESTART,
+    UNCORDON,
+    VALIDATE,
+    VALIDATION_SECONDS,
+    WAIT,
+    WARNING,
+    Move,
+    Note,
+    Pool,
+)
 from simulator.gpu.workloads import Workload, gpu_pods, is_deletable, selected
 
-REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
-CORDON, WAIT, DELETE_PODS, DRAIN = (
-    "cordon-required",
-    "wait-for-jobs-required",
-    "pod-deletion-required",
-    "drain-required",
-)
-RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
-CLEARING = (WAIT, DELETE_PODS, DRAIN)
-"""Upgrade states in which the Pods on the node determine the node's next state."""
-EVICTING = (DELETE_PODS, DRAIN)
-"""Upgrade states in which the operator repeats evictions until a time limit; it keeps the start of that time in its own
-memory.
-"""
-MOST_RESTARTS = 10
-"""Number of container restarts above which a driver Pod that is not ready has failed."""
-VALIDATION_SECONDS = 600
-"""Seconds without a ready validator pod after which an upgrade has failed."""
-_AT_REST = ("", DONE)
-WARNING = "Warning"
 _DELETED = "Deleted workload pods on the node for the driver upgrade"
-
-
-@dataclass(frozen=True)
-class DriverPod:
-    """A node's driver Pod, created from the present template of its DaemonSet or from an older one."""
-
-    current: bool = True
-    ready: bool = True
-    failing: bool = False
-    """True if a container is not ready and was restarted more than MOST_RESTARTS times."""
-    same_install: bool = False
-    """True for a Pod with the same DRIVER_CONFIG_DIGEST as the present template of its DaemonSet, so that both install
-    the same driver.
-    """
-    is_orphan: bool = False
-    """True if no DaemonSet owns the Pod."""
-
-
-@dataclass(frozen=True)
-class Note:
-    """An extra event on the node, in addition to those for its state changes."""
-
-    text: str
-    type: str = "Normal"
-
-
-@dataclass(frozen=True)
-class Move:
-    """Next upgrade state of one node. `evict`: Pods that must be evicted before the node can change its state."""
-
-    node: str
-    state: str
-    unschedulable: bool | None = None
-    """New value of `spec.unschedulable`, written before the label; None leaves the value as it is."""
-    restart: bool = False
-    """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
-    evict: tuple[Workload, ...] = ()
-    annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Changes of the node's annotations, in which the operator keeps data over its own restart; None removes an
-    annotation.
-    """
-    notes: tuple[Note, ...] = field(default=(), compare=False)
-    """Events that tell a user about the move; they have no effect."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Nodes whose upgrades are counted together: those of one NVIDIADriver, or of the ClusterPolicy."""
-
-    nodes: Mapping[str, Any]
-    """Node objects. Nodes without the upgrade annotation, or without a driver Pod, are ignored."""
-    policy: Mapping[str, Any]
-    """`upgradePolicy` of the ClusterPolicy or the NVIDIADriver."""
-    pods: Mapping[str, DriverPod]
-    validated: frozenset[str] = frozenset()
-    """Nodes whose validator pod is ready."""
-    workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
-    """Pods by node, of nodes that are being cleared."""
-    validating: frozenset[str] = frozenset()
-    """Nodes that have a validator pod, ready or not."""
-    waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Simulated seconds for which the operator has tried to evict Pods, by node."""
-    now: float = 0.0
-    """Simulated time in seconds since the epoch."""
-    restarts_in_place: bool = False
-    """True if a driver Pod whose replacement would install the same driver is restarted without clearing its node."""
-
-    @property
-    def states(self) -> dict[str, str]:
-        return {
-            key: labels(node).get(names.UPGRADE_STATE, "")
-            for key, node in sorted(self.nodes.items())
-            if annotations_of(node).get(names.UPGRADE_ENABLED) == "true" and key in self.pods
-        }
 
 
 def is_pending(given: Mapping[str, str]) -> bool:
     """True if the node's driver is waiting for an upgrade, is being upgraded, or failed to upgrade."""
-    return given.get(names.UPGRADE_STATE, DONE) not in _AT_REST
+    return given.get(names.UPGRADE_STATE, DONE) not in AT_REST
 
 
 def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0) -> int:
@@ -136,12 +60,12 @@ def advance(pool: Pool) -> list[Move]:
     """
     moves: list[Move] = []
     states = pool.states
-    busy = sum(state not in (*_AT_REST, REQUIRED) for state in states.values())
+    busy = sum(state not in (*AT_REST, REQUIRED) for state in states.values())
     unavailable = sum(_is_unavailable(pool.nodes[key]) or state == CORDON for key, state in states.items())
     free = slots(pool.policy, len(states), busy, unavailable)
     for key, state in states.items():
         node = pool.nodes[key]
-        if state in _AT_REST:
+        if state in AT_REST:
             if _is_wanted(pool, key):
                 mark = {names.INITIALLY_CORDONED: "true"} if _is_cordoned(node) else {}
                 moves.append(Move(key, REQUIRED, annotations=mark))

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.cluster.objects import at, labels
-from simulator.gpu import driver, names, upgrade
+from simulator.gpu import driver, names, upgrade, upgrade_states
 from simulator.gpu.labels import is_managed
 from simulator.gpu.run import Run
 from simulator.gpu.state import State
-from simulator.gpu.upgrade import Note
+from simulator.gpu.upgrade_states import Note
 
 DEFAULT_POLICY: Mapping[str, Any] = {
     "maxParallelUpgrades": 1,
@@ -118,7 +118,7 @@ def _abandoned(run: Run) -> list[str]:
     return [key for key in marked if (item := owner_of(state, state.nodes[key])) and not _is_automatic(item)]
 
 
-def _upgrade_pools(run: Run) -> list[upgrade.Pool]:
+def _upgrade_pools(run: Run) -> list[upgrade_states.Pool]:
     """Groups of nodes to upgrade: each NVIDIADriver's nodes with its own policy, or all nodes with the
     ClusterPolicy's.
     """
@@ -136,7 +136,7 @@ def _upgrade_pools(run: Run) -> list[upgrade.Pool]:
         grouped[""] = dict(state.nodes)
         policies[""] = at(run.spec, "driver.upgradePolicy", {})
     return [
-        upgrade.Pool(
+        upgrade_states.Pool(
             nodes=nodes,
             policy=policies[owner],
             pods=state.pods,

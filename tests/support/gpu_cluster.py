@@ -14,7 +14,7 @@ from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from simulator.gpu.driver_digest import digest_of
 from simulator.gpu.names import LAST_APPLIED
 from simulator.gpu.state import State, Write, apply
-from simulator.gpu.upgrade import DriverPod
+from simulator.gpu.upgrade_states import DriverPod
 from tests.support import gpu_placement as placement
 
 VALIDATOR = "nvidia-operator-validator"

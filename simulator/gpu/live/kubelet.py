@@ -29,7 +29,7 @@ from simulator.gpu.live import pod_status, slices
 from simulator.gpu.live.cluster import Cluster
 from simulator.gpu.live.grid_api import gpus_of
 from simulator.gpu.node_state import Host, NodeState, Pod
-from simulator.gpu.upgrade import MOST_RESTARTS
+from simulator.gpu.upgrade_states import MOST_RESTARTS
 
 PATIENCE_SECONDS = 0.3
 STRATEGIC = "application/strategic-merge-patch+json"

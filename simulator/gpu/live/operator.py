@@ -30,7 +30,7 @@ from simulator.gpu.live.cluster import Cluster, Operator
 from simulator.gpu.pacing import Pacing
 from simulator.gpu.release import release
 from simulator.gpu.state import State, Write
-from simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod, Note
+from simulator.gpu.upgrade_states import CLEARING, EVICTING, MOST_RESTARTS, DriverPod, Note
 from simulator.gpu.workloads import Workload
 from simulator.kubernetes.client import ApiError
 

@@ -18,7 +18,7 @@ from simulator.gpu.live import discovery, kubelet, operator, pod_status
 from simulator.gpu.live.cluster import Cluster, Operator, path_of
 from simulator.gpu.node_state import Host, NodeState
 from simulator.gpu.state import State
-from simulator.gpu.upgrade import DriverPod
+from simulator.gpu.upgrade_states import DriverPod
 from simulator.kubernetes.client import ApiError, Client
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GpuModel, gpu_model

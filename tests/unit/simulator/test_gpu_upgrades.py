@@ -25,7 +25,8 @@ from simulator.gpu.names import (
 )
 from simulator.gpu.run import Run
 from simulator.gpu.state import State
-from simulator.gpu.upgrade import DriverPod, Move, Pool, advance
+from simulator.gpu.upgrade import advance
+from simulator.gpu.upgrade_states import DriverPod, Move, Pool
 from simulator.gpu.workloads import Workload, claims_of, fits, workload
 
 POLICY: dict[str, Any] = {

@@ -1,0 +1,106 @@
+"""Nodes, driver Pods and policy of a driver upgrade, and the changes of a node's upgrade state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.cluster.objects import annotations_of, labels
+from simulator.gpu import names
+from simulator.gpu.workloads import Workload
+
+REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
+CORDON, WAIT, DELETE_PODS, DRAIN = (
+    "cordon-required",
+    "wait-for-jobs-required",
+    "pod-deletion-required",
+    "drain-required",
+)
+RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
+CLEARING = (WAIT, DELETE_PODS, DRAIN)
+"""Upgrade states in which the Pods on the node determine the node's next state."""
+EVICTING = (DELETE_PODS, DRAIN)
+"""Upgrade states in which the operator repeats evictions until a time limit; it keeps the start of that time in its own
+memory.
+"""
+MOST_RESTARTS = 10
+"""Number of container restarts above which a driver Pod that is not ready has failed."""
+VALIDATION_SECONDS = 600
+"""Seconds without a ready validator pod after which an upgrade has failed."""
+AT_REST = ("", DONE)
+WARNING = "Warning"
+
+
+@dataclass(frozen=True)
+class DriverPod:
+    """A node's driver Pod, created from the present template of its DaemonSet or from an older one."""
+
+    current: bool = True
+    ready: bool = True
+    failing: bool = False
+    """True if a container is not ready and was restarted more than MOST_RESTARTS times."""
+    same_install: bool = False
+    """True for a Pod with the same DRIVER_CONFIG_DIGEST as the present template of its DaemonSet, so that both install
+    the same driver.
+    """
+    is_orphan: bool = False
+    """True if no DaemonSet owns the Pod."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An extra event on the node, in addition to those for its state changes."""
+
+    text: str
+    type: str = "Normal"
+
+
+@dataclass(frozen=True)
+class Move:
+    """Next upgrade state of one node. `evict`: Pods that must be evicted before the node can change its state."""
+
+    node: str
+    state: str
+    unschedulable: bool | None = None
+    """New value of `spec.unschedulable`, written before the label; None leaves the value as it is."""
+    restart: bool = False
+    """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
+    evict: tuple[Workload, ...] = ()
+    annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Changes of the node's annotations, in which the operator keeps data over its own restart; None removes an
+    annotation.
+    """
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+    """Events that tell a user about the move; they have no effect."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Nodes whose upgrades are counted together: those of one NVIDIADriver, or of the ClusterPolicy."""
+
+    nodes: Mapping[str, Any]
+    """Node objects. Nodes without the upgrade annotation, or without a driver Pod, are ignored."""
+    policy: Mapping[str, Any]
+    """`upgradePolicy` of the ClusterPolicy or the NVIDIADriver."""
+    pods: Mapping[str, DriverPod]
+    validated: frozenset[str] = frozenset()
+    """Nodes whose validator pod is ready."""
+    workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
+    """Pods by node, of nodes that are being cleared."""
+    validating: frozenset[str] = frozenset()
+    """Nodes that have a validator pod, ready or not."""
+    waited: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Simulated seconds for which the operator has tried to evict Pods, by node."""
+    now: float = 0.0
+    """Simulated time in seconds since the epoch."""
+    restarts_in_place: bool = False
+    """True if a driver Pod whose replacement would install the same driver is restarted without clearing its node."""
+
+    @property
+    def states(self) -> dict[str, str]:
+        return {
+            key: labels(node).get(names.UPGRADE_STATE, "")
+            for key, node in sorted(self.nodes.items())
+            if annotations_of(node).get(names.UPGRADE_ENABLED) == "true" and key in self.pods
+        }
