@@ -14,7 +14,7 @@ from pulumi.runtime.config import CONFIG, get_config_env
 
 from components.downloads import CHECKSUMS, PullFailed, plugin_problems, pulled_charts
 from components.kubernetes.charts import archive_problems, missing_archives
-from physical_ai.catalog.charts import ARCHIVES, LOCK
+from physical_ai.catalog.chart_archives import ARCHIVES, LOCK
 from physical_ai.catalog.reading import file_label
 from physical_ai.planning.service_chart.release import mek_problem
 from physical_ai.readiness.environment import unusable_variables

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import pulumi_kubernetes as kubernetes
 
-from physical_ai.catalog.charts import Chart, ChecksumMismatch, installed_chart, installed_path, verify
+from physical_ai.catalog.chart_archives import ChecksumMismatch, installed_chart, installed_path, verify
+from physical_ai.catalog.charts import Chart
 from physical_ai.settings.models.tree import ChartSourceName
 
 

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.charts import Chart, ChecksumMismatch, chart, pinned_charts
+from physical_ai.catalog.chart_archives import ChecksumMismatch
+from physical_ai.catalog.charts import Chart, chart, pinned_charts
 from physical_ai.catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases, vgpu_models
 from physical_ai.catalog.gpu_lookup import (
     driver_build,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, installed_path, pinned_charts, verify
+from physical_ai.catalog.chart_archives import ChecksumMismatch, cached_chart, installed_path, verify
+from physical_ai.catalog.charts import pinned_charts
 from physical_ai.repository import PROJECT, user_folder
 from simulator.charts.models import materialise, modelled
 from simulator.kubernetes.helm import HelmFailed

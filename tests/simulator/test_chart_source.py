@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog import newest_release
-from physical_ai.catalog.charts import cached_chart, chart, record, sha256_of
+from physical_ai.catalog.chart_archives import cached_chart, record, sha256_of
+from physical_ai.catalog.charts import chart
 from simulator.charts import NoModel, chart_source
 from simulator.home import Home
 from simulator.kubernetes import KubernetesOptions
@@ -23,7 +24,7 @@ NEWEST = newest_release().version
 
 @pytest.fixture(autouse=True)
 def no_lock(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.LOCK", tmp_path / "charts.lock")
 
 
 def check(version: str, **inputs: object) -> list[str]:

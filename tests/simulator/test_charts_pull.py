@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import newest_release
-from physical_ai.catalog.charts import Chart, cached_chart, chart, installed_chart, locked
+from physical_ai.catalog.chart_archives import cached_chart, installed_chart, locked
+from physical_ai.catalog.charts import Chart, chart
 from simulator.home import Home
 from simulator.tools import toolbox
 from workbench.cli.main import run
@@ -62,8 +63,8 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         address = f"http://127.0.0.1:{server.server_port}"
         pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address, "sha256": None})
         monkeypatch.setattr("physical_ai.catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
-        monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
-        monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path / "archives")
+        monkeypatch.setattr("physical_ai.catalog.chart_archives.LOCK", tmp_path / "charts.lock")
+        monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path / "archives")
         made = Repository(folder, folder / f"gpu-operator-{VERSION}.tgz", pin, toolbox(home.tools).path("helm"))
         made.publish("first")
         yield made

@@ -13,8 +13,7 @@ from typing import Literal
 
 from filelock import FileLock
 
-from physical_ai.catalog.charts import (
-    Chart,
+from physical_ai.catalog.chart_archives import (
     ChecksumMismatch,
     cached_chart,
     expected_sha256,
@@ -23,6 +22,7 @@ from physical_ai.catalog.charts import (
     sha256_of,
     verify,
 )
+from physical_ai.catalog.charts import Chart
 from physical_ai.repository import user_folder
 
 _SECONDS = 300

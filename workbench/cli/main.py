@@ -235,7 +235,7 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
     if isinstance(problem, InputError):
         return _refused(problem)
 
-    from physical_ai.catalog.charts import ChecksumMismatch
+    from physical_ai.catalog.chart_archives import ChecksumMismatch
     from simulator.errors import Interrupted, SimulationError, UnknownTarget
     from simulator.tools import BuildFailed
     from workbench.cli.chart_download import PullFailed

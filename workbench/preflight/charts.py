@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from physical_ai.catalog.charts import Chart, expected_sha256
+from physical_ai.catalog.chart_archives import expected_sha256
+from physical_ai.catalog.charts import Chart
 from physical_ai.findings import Finding, Severity
 
 

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.charts import Chart, Retracted, chart, pin_problems, pinned_charts, retracted_charts
+from physical_ai.catalog.charts import (
+    Chart,
+    Retracted,
+    chart,
+    pin_problems,
+    pinned_charts,
+    retracted_charts,
+)
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.compat.tables import key_versions, keys_read
 from physical_ai.catalog.gpu_lookup import operator_release

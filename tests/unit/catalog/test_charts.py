@@ -9,17 +9,16 @@ import pytest
 
 from components.kubernetes.charts import archive_problems, missing_archives, release_options
 from physical_ai.catalog import UnknownName, operator_releases
-from physical_ai.catalog.charts import (
+from physical_ai.catalog.chart_archives import (
     ChecksumMismatch,
     cached_chart,
-    chart,
     expected_sha256,
     installed_chart,
-    pinned_charts,
     record,
     sha256_of,
     verify,
 )
+from physical_ai.catalog.charts import chart, pinned_charts
 from physical_ai.settings import existing, load
 
 OPERATOR = "gpu-operator"
@@ -31,7 +30,7 @@ INSTALLED = {"atomic": False, "cleanup_on_fail": False, "skip_await": False, "cr
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache and a lock file of the test's own."""
     monkeypatch.setenv("PHYSAI_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.LOCK", tmp_path / "charts.lock")
     (tmp_path / "home" / "charts").mkdir(parents=True)
     return tmp_path / "home" / "charts"
 
@@ -99,7 +98,7 @@ def test_a_release_from_an_oci_registry_has_its_address_in_the_chart() -> None:
 def test_a_release_from_the_cache_is_the_verified_file_and_its_path_the_same_on_every_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     pin = chart(OPERATOR, "v26.7.0")
     path = installed_chart(pin)
     assert missing_archives([pin]) == [pin]

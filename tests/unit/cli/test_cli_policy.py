@@ -80,7 +80,7 @@ def test_a_wrong_setting_is_wrong_input_and_no_finding() -> None:
 
 def test_a_refusal_of_the_program_keeps_its_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     (tmp_path / "gpu-operator-v26.7.1.tgz").write_bytes(b"tampered with")
     code, out, err = policy("dev-westus2", "--set", "charts.source=cache")
     assert (code, out) == (1, "")

@@ -39,7 +39,7 @@ def test_the_program_pulls_what_is_missing_but_not_for_a_pipeline_or_a_simulatio
 
 @pytest.fixture
 def without_archives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     return tmp_path
 
 

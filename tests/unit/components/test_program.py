@@ -128,7 +128,7 @@ def test_a_chart_that_is_not_in_the_cache_is_reported_before_anything_is_declare
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(Platform, "__init__", lambda *_: pytest.fail("the platform was declared"))
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     own = {"charts": {"source": "cache"}, "access": {"deployers": [{"principalId": DEPLOYER}]}}
     with pytest.raises(pulumi.RunError, match=r"physical-ai:charts\.source") as caught:
         record("dev-westus2", own, simulated=False)
@@ -139,7 +139,7 @@ def test_a_chart_that_is_not_in_the_cache_is_reported_before_anything_is_declare
 def test_an_archive_that_is_not_the_pinned_one_is_reported_in_a_simulation_too(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     (tmp_path / "gpu-operator-v26.7.1.tgz").write_bytes(b"tampered with")
     with pytest.raises(pulumi.RunError, match="and should be"):
         record("dev-westus2", {"charts": {"source": "cache"}})
@@ -196,7 +196,7 @@ def test_azure_gets_no_cluster_that_no_one_could_install_anything_in(preview: bo
 
 def test_azure_gets_the_very_program_that_is_simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With the charts as archives, which a simulation has where it is asked for them."""
-    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path)
     own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}, "charts": {"source": "repository"}}
     real = record("prod-westus2", own, simulated=False).resources
     assert real == record("prod-westus2", {**own, "charts": {"source": "cache"}}).resources

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.catalog import charts as catalogue
+from physical_ai.catalog import chart_archives
 from physical_ai.catalog.charts import Chart
 from physical_ai.findings import Severity
 from physical_ai.settings import load
@@ -17,7 +17,7 @@ from workbench.preflight.charts import unverified
 @pytest.fixture
 def unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chart:
     """A chart whose checksum neither the catalogue nor the lock file has."""
-    monkeypatch.setattr(catalogue, "LOCK", tmp_path / "charts.lock")
+    monkeypatch.setattr(chart_archives, "LOCK", tmp_path / "charts.lock")
     return load("dev-westus2").plan.charts[0].model_copy(update={"sha256": None})
 
 

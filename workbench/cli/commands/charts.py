@@ -59,7 +59,7 @@ def pull(
     json: Json = False,
 ) -> None:
     """Download a stack's charts to the cache and verify them. The first download of a chart records its checksum."""
-    from physical_ai.catalog.charts import LOCK
+    from physical_ai.catalog.chart_archives import LOCK
     from physical_ai.settings.layers.stack_file import require_project
     from simulator.home import Home
     from simulator.tools import HELM, toolbox
@@ -86,7 +86,7 @@ def pull(
 
 def _row(chart: Chart) -> dict[str, Any]:
     """A chart as data."""
-    from physical_ai.catalog.charts import cached_chart, expected_sha256, sha256_of
+    from physical_ai.catalog.chart_archives import cached_chart, expected_sha256, sha256_of
 
     path, expected = cached_chart(chart), expected_sha256(chart)
     is_cached = path.exists()
