@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
+from workbench.costs.amounts import HOURS_A_MONTH, Span
 from workbench.costs.change import Change, PoolChange, between, change
 from workbench.costs.deployed import deployed
-from workbench.costs.estimate import HOURS_A_MONTH, STALE_DAYS, estimate
-from workbench.costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList, Span
+from workbench.costs.estimate import STALE_DAYS, estimate
+from workbench.costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList
 from workbench.costs.not_counted import NotCounted
+from workbench.costs.services import ServiceCost
 
 __all__ = [
     "HOURS_A_MONTH",
@@ -24,6 +26,7 @@ __all__ = [
     "PoolChange",
     "PoolCost",
     "PriceList",
+    "ServiceCost",
     "Span",
     "between",
     "change",

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from physical_ai.settings import Settings
+from workbench.costs.amounts import Span
 from workbench.costs.estimate import estimate
-from workbench.costs.model import Estimate, PoolCost, Priced, Span, Total
+from workbench.costs.model import Estimate, PoolCost, Priced, Total
+from workbench.costs.services import total
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,18 @@ class Change(Total[PoolChange]):
     before: Estimate | None
     after: Estimate | None
     pools: tuple[PoolChange, ...]
+
+    @property
+    def services(self) -> tuple[Span, Span]:
+        """Difference of the costs besides nodes per month, at the low and at the high prices.
+
+        It is zero if one of the estimates does not know them, as that of a deployed stack.
+        """
+        new, old = (each.services if each else () for each in (self.after, self.before))
+        if self.before is not None and not old:
+            return Span(0, 0, 0), Span(0, 0, 0)
+        low, high = (after.plus(before.times(-1)) for after, before in zip(total(new), total(old), strict=True))
+        return low, high
 
 
 def change(before: Estimate | None, after: Estimate | None) -> Change:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from physical_ai.settings import Priority
+from workbench.costs.amounts import Span
 from workbench.costs.estimate import priced
-from workbench.costs.model import Estimate, PoolCost, Span
+from workbench.costs.model import Estimate, PoolCost
 
 
 def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:

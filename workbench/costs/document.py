@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+from workbench.costs.amounts import HOURS_A_MONTH, Span
 from workbench.costs.change import Change
-from workbench.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
+from workbench.costs.model import Estimate, PoolCost
+from workbench.costs.services import ServiceCost
 
 
 def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
@@ -27,6 +29,8 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
         "complete": not found.unpriced and not found.not_counted,
         "unpriced": [{"pool": pool.name, "size": pool.size} for pool in found.unpriced],
         "spotAtRegular": [pool.name for pool in found.spot_at_regular],
+        "services": [_service(each) for each in found.services],
+        "monthlyWithServices": _range(*found.with_services),
         "notCounted": [each.what for each in found.not_counted],
     }
 
@@ -36,6 +40,7 @@ def change_document(found: Change) -> dict[str, Any]:
     return {
         "hourly": money(found.hourly),
         "monthly": money(found.monthly),
+        "monthlyServices": _range(*found.services),
         "unpriced": [pool.name for pool in found.unpriced],
         "pools": [
             {
@@ -63,6 +68,20 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
         "hourly": money(pool.hourly),
         "monthly": money(pool.monthly),
     }
+
+
+def _service(cost: ServiceCost) -> dict[str, Any]:
+    return {
+        "what": cost.what,
+        "monthly": _range(cost.low, cost.high),
+        "basis": cost.price.basis,
+        "source": cost.price.source,
+        "date": cost.price.date.isoformat(),
+    }
+
+
+def _range(low: Span, high: Span) -> dict[str, Any]:
+    return {"low": money(low), "high": money(high)}
 
 
 def money(span: Span | None) -> dict[str, float] | None:

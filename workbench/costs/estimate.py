@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from physical_ai.catalog import price
-from physical_ai.settings import NodePool, Pool, Priority, Scale, Settings
+from physical_ai.settings import NodePool, Pool, Priority, Settings
 from physical_ai.settings.facts.created import region_of
 from physical_ai.settings.facts.pools import node_pools
-from workbench.costs.model import HOURS_A_MONTH, STALE_DAYS, Basis, Estimate, NodePrice, PoolCost, PriceList, Span
+from workbench.costs.amounts import HOURS_A_MONTH, nodes
+from workbench.costs.model import STALE_DAYS, Basis, Estimate, NodePrice, PoolCost, PriceList
 from workbench.costs.others import not_counted
+from workbench.costs.services import service_costs
 
 
 def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
@@ -28,14 +30,9 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
         )
         for name, pool in node_pools(settings).items()
     )
-    return Estimate(settings.stack, region_of(settings), pools, spot_factor, not_counted(settings))
-
-
-def nodes(scale: Scale) -> Span:
-    """Minimum, initial and maximum number of nodes of a pool."""
-    if scale.count is not None:
-        return Span(scale.count, scale.count, scale.count)
-    return Span(scale.min or 0, scale.initial_count, scale.most)
+    return Estimate(
+        settings.stack, region_of(settings), pools, spot_factor, not_counted(settings), service_costs(settings)
+    )
 
 
 def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:

@@ -4,43 +4,16 @@ from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from workbench.costs.amounts import HOURS_A_MONTH, Span
 from workbench.costs.not_counted import NotCounted
+from workbench.costs.services import ServiceCost, total
 
-HOURS_A_MONTH = 730
-"""Number of hours in a month, as in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
 STALE_DAYS = 180
 """Age in days above which a price list is reported as old wherever it is used."""
-
-
-@dataclass(frozen=True)
-class Span:
-    """A figure for a pool at three numbers of nodes.
-
-    `initial` is for the fixed count, or for the count with which an autoscaled pool is created; `minimum` and `maximum`
-    are for the autoscaler's limits. For a fixed pool all three are equal.
-    """
-
-    minimum: float
-    initial: float
-    maximum: float
-
-    def times(self, factor: float) -> Span:
-        return Span(self.minimum * factor, self.initial * factor, self.maximum * factor)
-
-    def plus(self, other: Span) -> Span:
-        return Span(self.minimum + other.minimum, self.initial + other.initial, self.maximum + other.maximum)
-
-    @staticmethod
-    def total(spans: Iterable[Span]) -> Span:
-        found = Span(0, 0, 0)
-        for span in spans:
-            found = found.plus(span)
-        return found
 
 
 class Priced(ABC):
@@ -132,6 +105,14 @@ class Estimate(Total[PoolCost]):
     pools: tuple[PoolCost, ...]
     spot_factor: float | None
     not_counted: tuple[NotCounted, ...]
+    services: tuple[ServiceCost, ...] = ()
+    """Costs besides the nodes, as ranges per month, which `hourly` and `monthly` leave out."""
+
+    @property
+    def with_services(self) -> tuple[Span, Span]:
+        """The least and the most of nodes and services together, per month."""
+        low, high = total(self.services)
+        return self.monthly.plus(low), self.monthly.plus(high)
 
     def pool(self, name: str) -> PoolCost:
         """The cost of the pool with this name. Raises KeyError if there is none."""

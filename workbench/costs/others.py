@@ -1,18 +1,15 @@
-"""Costs other than nodes. The catalogue has no sourced price for them, so they are listed but not counted."""
+"""Costs that depend on use, or whose price no source has: they are listed but not counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.settings import NodePool, Settings
+from physical_ai.settings import Settings
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.outbound import outbound_facts
-from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.private_network import private_network
 from workbench.costs.data_services import data_services
 from workbench.costs.not_counted import NotCounted
-
-_ADDRESS = "azure-native:network:PublicIPAddress"
 
 
 def not_counted(settings: Settings) -> tuple[NotCounted, ...]:
@@ -26,23 +23,11 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
             "the servers of the existing cluster, their power, network and storage: what its owner pays", ()
         )
         return
-    # Cluster management of the Free tier is free (AKS docs, free-standard-pricing-tiers).
-    if settings.cluster.tier != "Free":
-        tier = settings.cluster.tier
-        yield NotCounted(f"the control plane, tier {tier}", ("azure-native:containerservice:ManagedCluster",))
     # StandardV2 costs what Standard costs (Azure docs, nat-gateway/nat-sku, 2026).
-    count = len(outbound_facts(settings).gateways)
-    if count:
-        gateways = "the NAT gateway" if count == 1 else f"{count} NAT gateways"
-        yield NotCounted(f"{gateways}, per hour and per GB", ("azure-native:network:NatGateway",))
-        yield NotCounted("its public address" if count == 1 else "their public addresses", (_ADDRESS,))
+    if outbound_facts(settings).gateways:
+        yield NotCounted("data through NAT gateways, per GB", ())
     yield from _private(settings)
-    cap = settings.monitoring.daily_quota_gb
-    amount = "no daily cap" if cap == -1 else f"at most {cap:g} GB per day"
-    yield NotCounted(
-        f"Log Analytics: data ingested ({amount}) and retained for {settings.monitoring.retention_days} days",
-        ("azure-native:operationalinsights:Workspace",),
-    )
+    yield NotCounted(f"logs kept for {settings.monitoring.retention_days} days, beyond the days that are free", ())
     if settings.monitoring.metrics == "azure":
         samples = ("azure-native:monitor:AzureMonitorWorkspace", "azure-native:alertsmanagement:PrometheusRuleGroup")
         yield NotCounted("metrics: samples that are ingested, and that alerts and dashboards read", samples)
@@ -52,9 +37,6 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
             grafana = ("azure-native:dashboard:Grafana", "azure-native:dashboard:ManagedPrivateEndpoint")
             yield NotCounted("Managed Grafana, per hour and per active user", grafana)
     yield from data_services(settings)
-    if managed := [name for name, pool in node_pools(settings).items() if has_managed_disk(pool)]:
-        disks = f"managed OS disks of the nodes of {', '.join(managed)}"
-        yield NotCounted(disks, ("azure-native:containerservice:AgentPool",))
     yield NotCounted("network traffic, and volumes and load balancers that workloads request", ())
 
 
@@ -64,15 +46,7 @@ def _private(settings: Settings) -> Iterator[NotCounted]:
         return
     private = ("azure-native:network:PrivateEndpoint", "azure-native:privatedns:PrivateZone")
     yield NotCounted("private endpoints, per hour and per GB, and private DNS zones", private)
-    if given.resolver is not None:
-        yield NotCounted("the endpoint of the DNS resolver, per hour", ("azure-native:dnsresolver:InboundEndpoint",))
     if given.vpn is not None:
-        gateway = ("azure-native:network:VirtualNetworkGateway",)
-        yield NotCounted(f"the VPN gateway {given.vpn.sku}, per hour and per client", gateway)
+        yield NotCounted("traffic of VPN clients, per GB, and clients beyond those that the gateway includes", ())
     if given.hub is not None:
         yield NotCounted("traffic through the peering, per GB", ("azure-native:network:VirtualNetworkPeering",))
-
-
-def has_managed_disk(pool: NodePool) -> bool:
-    """True if each node has an OS disk that is billed separately; an ephemeral disk is part of the VM."""
-    return pool.os_disk.type == "Managed"

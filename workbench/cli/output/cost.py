@@ -51,13 +51,34 @@ def print_estimate(found: Estimate) -> None:
     table.add_row(label, "", "", "", "", span(found.hourly, 2), span(found.monthly, 0), style="bold")
     print_figures(table)
     out.print("[dim]three figures: for the minimum / requested / maximum number of nodes[/]")
+    if found.services:
+        _print_services(found)
     for line in notes(found):
         out.print(escape(line), soft_wrap=True)
+
+
+def _print_services(found: Estimate) -> None:
+    """Costs besides the nodes, and the sum of both, as ranges per month."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("besides the nodes", no_wrap=True)
+    for column in ("monthly, at least", "at most"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("basis", "prices of"):
+        table.add_column(column, no_wrap=True)
+    for each in found.services:
+        table.add_row(each.what, span(each.low, 0), span(each.high, 0), each.price.basis, str(each.price.date))
+    low, high = found.with_services
+    label = "nodes that have a price, and these" if found.unpriced else "nodes and these"
+    table.add_row(label, span(low, 0), span(high, 0), style="bold")
+    out.print("")
+    print_figures(table)
+    out.print("[dim]listed: the low figure is a list price. estimate: no source has the price. Sources: --json[/]")
 
 
 def print_change(found: Change) -> None:
     if not found.pools:
         out.print("\nno pool changes its cost")
+        _print_service_change(found)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("pool", "change"):
@@ -73,6 +94,13 @@ def print_change(found: Change) -> None:
     print_figures(table)
     if found.unpriced:
         out.print(f"without a price, not in the total: {', '.join(pool.name for pool in found.unpriced)}")
+    _print_service_change(found)
+
+
+def _print_service_change(found: Change) -> None:
+    low, high = (signed(each, 0) for each in found.services)
+    if (low, high) != ("0", "0"):
+        out.print(f"besides the nodes, per month: {low}" + (f" at least, {high} at most" if low != high else ""))
 
 
 def signed(of: Span | None, digits: int) -> str:
@@ -110,6 +138,6 @@ def notes(found: Estimate) -> list[str]:
     if found.unpriced and found.region is not None:
         named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
         lines.append(f"no price in physical_ai/catalog/data/prices.yaml, not in the total: {named}")
-    reason = "" if found.region is None else ", because no price has a source"
-    lines.append(f"not included{reason}: " + "; ".join(each.what for each in found.not_counted))
+    why = "" if found.region is None else ", because it depends on use or no price has a source"
+    lines.append(f"not counted{why}: " + "; ".join(each.what for each in found.not_counted))
     return lines

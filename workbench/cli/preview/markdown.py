@@ -222,6 +222,10 @@ def _cost(document: Document, detail: Detail) -> str:
     change = cost["change"]
     now = f"{dollars(cost['monthly'], signed=False)} a month with the minimum / requested / maximum nodes"
     lines = [f"**Cost** ({basis}): {change_of_cost(document)}; total {now}."]
+    if services := cost.get("services"):
+        low, high = (dollars(cost["monthlyWithServices"][key], signed=False) for key in ("low", "high"))
+        since = min(each["date"] for each in services)
+        lines.append(f"With disks, gateways, logs and data services (prices since {since}): {low} to {high} a month.")
     if cost["unpriced"]:
         lines.append(
             f"Not included, for lack of a price: {', '.join(code(each['pool']) for each in cost['unpriced'])}."
@@ -229,6 +233,8 @@ def _cost(document: Document, detail: Detail) -> str:
     if cost["spotAtRegular"]:
         names = ", ".join(code(name) for name in cost["spotAtRegular"])
         lines.append(f"Spot, shown at the regular price and cheaper: {names}.")
+    if cost.get("notCounted") and detail is Detail.ALL:
+        lines.append(f"Not counted: {text('; '.join(cost['notCounted']))}.")
     if cost["stale"]:
         lines.append(f"The prices are {cost['daysOld']} days old.")
     if change["pools"] and detail is Detail.ALL:

@@ -106,9 +106,10 @@ def test_other_clusters_cannot_use_a_storage_that_only_this_one_reaches() -> Non
 
 
 def test_their_disks_are_named_as_costs() -> None:
-    named = [each.what for each in estimate(settings({"snapshots": {"keep": 3}})).not_counted]
+    found = estimate(settings({"snapshots": {"keep": 3}}))
+    named = [each.what for each in (*found.services, *found.not_counted)]
     assert "disks of data services in the cluster: 3, of 296 GiB together" in named
-    assert "snapshots of these disks, 3 of each: per GB that differs from the one before" in named
+    assert "snapshots of the data services' disks, 3 of each: per GB that differs from the one before" in named
     assert not [what for what in named if "PostgreSQL" in what]
 
 
