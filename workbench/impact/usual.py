@@ -37,7 +37,7 @@ def usual_nodes(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts]) -> di
 
 
 def _of_pool(pool: PoolFacts, load: UsualLoad, now: datetime.datetime) -> Iterator[Work]:
-    """The workflows of one pool. A workflow with more GPUs than a node has is a gang of Pods."""
+    """The workflows of one pool. A workflow that needs more GPUs than one node has is a gang of several Pods."""
     checkpoint = load.checkpoint_minutes
     for index in range(round(load.nodes * pool.gpus * load.busy) // load.task_gpus):
         on_node = min(load.task_gpus, pool.gpus)

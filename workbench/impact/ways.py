@@ -56,7 +56,7 @@ class Way(Row):
         return self
 
     def fits(self, change: Change) -> bool:
-        """True if the row is about this change."""
+        """True if the row applies to `change`."""
         return (
             (change.kind in self.kind if self.kind else change.type.startswith(self.types))
             and change.op in self.op

@@ -1,7 +1,8 @@
 """Merging of pod templates with each other and into a Pod, as OSMO does it.
 
 Maps are merged key by key, later values take precedence, and null is a value like any other. Items of two lists are
-merged if they have the same `name`. An item without a name is appended, so equal tolerations are duplicated.
+merged if they have the same `name`. An item without a name is always appended, so a toleration that is in both lists
+appears twice.
 """
 
 from __future__ import annotations

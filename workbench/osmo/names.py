@@ -133,6 +133,6 @@ def is_storage(url: str) -> bool:
 
 
 def storage_profile(url: str) -> str:
-    """The part of a storage URL for which a credential is stored: `azure://account`, `s3://bucket`."""
+    """The part of a storage URL that identifies its credential: `azure://account` or `s3://bucket`."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{'/'.join(rest.split('/')[: _PROFILE_DEPTH.get(scheme, 1)])}"

@@ -1,4 +1,4 @@
-"""Errors with which OSMO refuses a workflow: those that OSMO raises itself, and crashes."""
+"""Errors with which OSMO refuses a workflow: errors that OSMO raises on purpose, and crashes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _DEFAULT_CACHE = 0.9
 
 
 def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> dict[str, Any]:
-    """Default variables of a platform, merged over those of its pool."""
+    """Default variables of the pool, overridden by default variables of the platform."""
     return merge_into(copy.deepcopy(dict(pool)), copy.deepcopy(dict(platform)))
 
 

@@ -1,4 +1,4 @@
-"""OSMO's units for memory, storage, CPU and durations. They differ from those of Kubernetes: G means Gi."""
+"""OSMO's units for memory, storage, CPU and durations. OSMO's units differ from Kubernetes' units: G means Gi."""
 
 from __future__ import annotations
 

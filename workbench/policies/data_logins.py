@@ -24,7 +24,7 @@ OSMO_DATABASE = "osmo"
 LEAST_BACKUP_DAYS = 14
 
 WIDEST = 256
-"""Largest number of addresses that one firewall rule may open: those of a /24."""
+"""Largest number of addresses that one firewall rule may open: the 256 addresses of a /24."""
 _SAFE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     ACCOUNT: {"minimumTlsVersion": ("TLS1_2", "TLS1_3"), "enableHttpsTrafficOnly": (True, None)},
     CACHE: {"minimumTlsVersion": ("1.2", "1.3")},

@@ -29,17 +29,13 @@ SENT_TO: Mapping[str, str] = {
     COLLECTION_ENDPOINT: "networkAcls.publicNetworkAccess",
     WORKSPACE: "publicNetworkAccessForIngestion",
 }
-"""Property that stops a resource from accepting data from the internet, by type; for resources to which the private
-network sends data.
-"""
+"""Types of resources that the private network sends data to, each with the property that disables public writes."""
 READ_FROM: Mapping[str, str] = {
     WORKSPACE: "publicNetworkAccessForQuery",
     METRICS_WORKSPACE: "publicNetworkAccess",
     GRAFANA: "properties.publicNetworkAccess",
 }
-"""Property that stops a resource from answering reads from the internet, by type; for resources from which the private
-network reads.
-"""
+"""Types of resources that the private network reads from, each with the property that disables public reads."""
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
 """Types of services that can have private endpoints, each with the property that closes it to the internet."""

@@ -1,6 +1,7 @@
 """Check whether Azure would accept a stack: quota, sizes, versions, registrations, rights, and tools.
 
-`check(settings, azure, …)` returns the findings; if `azure` is None, only those from the catalogue and this machine.
+`check(settings, azure, …)` returns the findings. If `azure` is None, it returns only findings from the catalogue and
+this machine.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Question:
     azure: Capacity | None
     """Source of Azure's answers; None if Azure is not to be asked."""
     others: Mapping[str, Settings]
-    """Other stacks that fallbacks name, by name, without those that cannot be loaded."""
+    """Other stacks that fallbacks name, by stack name. Stacks that cannot be loaded are left out."""
     spot_factor: float | None = None
     """Price of a Spot node as a share of the regular price, if the user gives it."""
 
@@ -146,7 +146,7 @@ def _own(question: Question, name: str, pool: Pool, index: int) -> Choice:
 
 
 def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice:
-    """The choice to use the pool of another stack that has the same GPU."""
+    """The choice to use a pool of another stack with the same GPU as `pool`."""
     other = question.others.get(stack)
     if other is None:
         missing = Finding(Severity.ERROR, "stack", stack, f"The stack {stack} can't be loaded.", "physai stacks", None)

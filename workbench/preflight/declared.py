@@ -60,8 +60,8 @@ CREATES: Mapping[str, str] = {
     "azure-native:privatedns:VirtualNetworkLink": _ZONES,
     "azure-native:dns:RecordSet": "DNS Zone Contributor",
 }
-"""Role that the deployer needs to create a resource of this type in another subscription. For every other type it is
-Contributor.
+"""Role that the deployer needs to create a resource in another subscription, by resource type. For a type that is not
+listed, the role is Contributor.
 """
 _ID = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})(?:/|$)")
 

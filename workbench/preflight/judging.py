@@ -104,7 +104,9 @@ def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings that `question` returns. If Azure does not answer, a finding says so, and the other checks go on."""
+    """The findings that `question` returns. If Azure does not answer, the result is a finding that says so, and the
+    check of the other topics continues.
+    """
     try:
         return list(question())
     except Unanswered as problem:

@@ -11,7 +11,7 @@ READ_ONLY = "readonly"
 
 
 def lock_findings(locks: Mapping[str, str], groups: Mapping[str, str], subscription: str) -> Iterator[Finding]:
-    """Findings about locks on the subscription, on the stack's resource groups, and on what is in them.
+    """Findings about locks on the subscription, on the stack's resource groups, and on the resources in the groups.
 
     Args:
         locks: Levels by the id of the lock.

@@ -1,7 +1,7 @@
 """Prerequisites of a first deployment to Azure: things that somebody has to have, order or decide, and things that are
 not needed.
 
-They follow from the settings and the catalogue alone. `check` compares the same needs with Azure's answers.
+They are derived only from the settings and the catalogue. `check` compares the needs with Azure's answers.
 """
 
 from __future__ import annotations

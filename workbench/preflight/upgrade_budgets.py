@@ -24,7 +24,7 @@ def declared(settings: Settings) -> Iterator[Finding]:
 def present(found: Sequence[str], where: str) -> Iterator[Finding]:
     """Findings about a cluster's PodDisruptionBudgets that make AKS refuse upgrades.
 
-    `found`: texts that `blocking` returns about such budgets; empty if no budget prevents an upgrade.
+    `found`: texts that `blocking` returns about the budgets; empty if no budget prevents an upgrade.
     """
     for each in found:
         problem = f"AKS refuses every upgrade of Kubernetes and of node images because of {each} (UnsatisfiablePDB)."

@@ -69,7 +69,9 @@ class Difference:
 
 
 def differences(seen: Recording, believed: Recording) -> list[Difference]:
-    """Differences between the recording of a real cluster and that of a simulated one, sorted by kind and subject."""
+    """Differences between the recordings of a real cluster (`seen`) and of a simulated cluster (`believed`), sorted by
+    kind and subject.
+    """
     pairs = ((_sizes, "size"), (_nodes, "node"), (_bodies, "azure"), (_workloads, "object"),
              (_definitions, "definition"), (_version, "version"))  # fmt: skip
     found: list[Difference] = []

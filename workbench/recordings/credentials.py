@@ -68,9 +68,7 @@ class Remover:
         return self._clean(value, "")
 
     def config_map(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """A ConfigMap with its data if physai reads that ConfigMap; else with the lengths of the values in place of the
-        values.
-        """
+        """A ConfigMap with its data if physai reads this ConfigMap; otherwise each value is replaced by its length."""
         known = (namespace(item), name(item)) == AUTOSCALER or (
             namespace(item) == RECORDS_NAMESPACE and any(each in labels(item) for each in RECORDS)
         )
@@ -175,7 +173,9 @@ class Remover:
         return self._clean(value, key)
 
     def _gone(self, value: Any, text: str = REMOVED) -> Any:
-        """The value of the same type that replaces a removed value. Empty values, booleans and null are kept."""
+        """The replacement for a removed value, of the same type. An empty value, a boolean or null is returned
+        unchanged.
+        """
         if isinstance(value, (bool, type(None))) or not value:
             return value
         if isinstance(value, str):

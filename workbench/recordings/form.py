@@ -65,7 +65,7 @@ DISCOVERED = re.compile(r"/version|/api/v1|/apis|/apis/[\w.-]+/[\w.-]+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 MEMBERS: Mapping[str, str] = {"list": "items", "samples": "samples", "series": "series", "alerts": "alerts",
                               "workflows": "workflows"}  # fmt: skip
-"""The field of each of these kinds of entries that is a list of objects."""
+"""Name of the field that is a list of objects, by the kind of the entry. Other kinds have no such field."""
 ONCE = frozenset({HEAD, END, "settings", "pools", "alerts", "workflows", "summary"})
 
 VOLATILE: Sequence[str] = (
@@ -76,8 +76,8 @@ VOLATILE: Sequence[str] = (
     "metadata.creationTimestamp",
     "metadata.ownerReferences[].uid",
 )
-"""Paths of values that the API server writes, or that tell the time: they differ between two recordings of the same
-objects.
+"""Paths of values that differ between two recordings of the same objects: the API server writes them, or they are
+times.
 """
 
 

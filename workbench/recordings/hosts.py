@@ -1,4 +1,4 @@
-"""Search for host names in texts, and selection of those that identify their owner. Pure functions."""
+"""Search for host names in texts, and selection of the host names that identify their owner. Pure functions."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def of_text(text: str) -> Iterator[str]:
 
 
 def identifies(host: str) -> bool:
-    """True for a host whose name identifies its owner. An IP address, a Service of the cluster, and a host in a domain
-    of `PUBLIC` do not.
+    """True for a host whose name identifies its owner: it is no IP address, no Service of the cluster, and in no domain
+    of `PUBLIC`.
     """
     known = any(host == each or host.endswith(f".{each}") for each in PUBLIC)
     return not (known or addresses.V4.fullmatch(host) or host.endswith(".svc") or ".svc." in host)

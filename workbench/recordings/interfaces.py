@@ -13,7 +13,9 @@ DOCUMENTED = ipaddress.IPv6Network("2001:db8::/32")
 already in it is kept.
 """
 OWN_MAC = "02:00:00"
-"""First bytes of each replacement of a MAC address. They mark locally administered addresses."""
+"""First three bytes of each replacement of a MAC address. They mark the replacement as a locally administered
+address.
+"""
 
 
 class Interfaces:

@@ -25,7 +25,7 @@ def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
 
 
 def made(entries: Iterable[Entry]) -> list[Entry]:
-    """All entries as they are written to the file. The second one is a summary of the others."""
+    """All entries as they are written to the file. The second entry is a summary of the other entries."""
     remover = Remover()
     clean = [_clean(each, remover) for each in entries]
     replacer = Replacer(clean)

@@ -147,5 +147,5 @@ class Replacer:
 
 
 def numbered(name: str, taken: Container[str]) -> str:
-    """The name itself, or the name with the lowest number from 2 with which it is not in `taken`."""
+    """A name that is not in `taken`: `name` itself, or `name` with the lowest free number, counted from 2."""
     return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)

@@ -1,4 +1,6 @@
-"""Tests of names of settings: those whose values are credentials, and those whose values are kept. Pure functions."""
+"""Tests of names of settings: settings whose values are credentials, and settings whose values are kept. Pure
+functions.
+"""
 
 from __future__ import annotations
 

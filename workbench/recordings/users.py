@@ -29,7 +29,7 @@ def is_user(key: str, text: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """True for a name of one word. Such a name is also replaced where it is a word in a text."""
+    """True for a name of one word. A name of one word is also replaced within texts."""
     return bool(_PLAIN.fullmatch(text))
 
 

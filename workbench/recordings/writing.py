@@ -16,7 +16,7 @@ from workbench.recordings.reading import BadRecording, read
 
 USUAL_LEVEL = 6
 ROOM = 1 << 16
-"""Number of bytes that are written to test the file, before the cluster is read."""
+"""Number of bytes that are written to a temporary file as a test, before the cluster is read."""
 
 
 def check_writable(file: Path) -> None:
@@ -31,7 +31,7 @@ def check_writable(file: Path) -> None:
 def write(entries: Iterable[Entry], file: Path) -> int:
     """Writes the entries and a last line with their checksum. Returns the file's size in bytes.
 
-    The same entries give the same bytes. Raises OSError if the file cannot be written; it is then unchanged.
+    The same entries give the same bytes. If the file cannot be written, it stays unchanged, and OSError is raised.
     """
     given = list(entries)
     handle, made = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)

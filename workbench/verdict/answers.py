@@ -23,9 +23,7 @@ _POLICY = "PolicyViolation"
 
 
 def errors(document: Any) -> list[Said]:
-    """The messages in ARM's error document. An error that contains other errors is left out, since it only says that
-    there are some.
-    """
+    """The messages in ARM's error document. An error that only announces the errors inside of it is left out."""
     body = _map(document)
     inner = body.get("error", body)
     return list(dict.fromkeys(_said(_map(inner), 0))) if _map(inner) else []

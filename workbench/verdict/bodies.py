@@ -1,7 +1,7 @@
 """Bodies of requests to ARM, made from the Pulumi inputs of resources. Pure functions.
 
 Each input's path in the body comes from azure-native's schema (`physical_ai.catalog.azure_native`). Keys within an
-input are the same in Pulumi and ARM, except those that azure-native renames.
+input have the same names in Pulumi and ARM, except keys that azure-native renames.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def count_findings(
     """Findings about Azure's limits on the number of resources in a region.
 
     Args:
-        usages: By name of the usage, the number in use and the limit.
+        usages: Number in use and limit, by the name of the usage.
         existing: Ids of resources that exist already, and so need no further room.
     """
     there = {each.lower() for each in existing}

@@ -29,7 +29,7 @@ def request(subject: Subject) -> dict[str, Any]:
 
 
 def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
-    """Findings from Azure Policy about the first resource of each type, which stands for all of its type.
+    """Findings from Azure Policy about the first resource of each type, taken as a sample of all resources of the type.
 
     `ask` raises an error if Azure does not answer.
     """

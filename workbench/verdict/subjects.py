@@ -117,8 +117,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _ordered(made: list[Subject]) -> list[Subject]:
-    """The resources in an order in which each comes after its dependencies. The order is unchanged if dependencies form
-    a circle.
+    """The resources sorted so that each comes after its dependencies; in the given order if dependencies form a
+    circle.
     """
     by_id = {each.resource_id: each for each in made}
     try:

@@ -160,8 +160,8 @@ def unready(record: Record, world: World, node: Json) -> str:
 
 
 def _successor(record: Record, world: World) -> Json | None:
-    """The node that follows the repaired one: the same node after its restart, or a new node of the pool; None if there
-    is none yet.
+    """The node that replaces the repaired one: after a restart the repaired node itself, else a new node of the pool;
+    None if there is no such node yet.
     """
     node = same(record, world)
     if record.action == "reboot" or is_by_hand(record):

@@ -31,9 +31,7 @@ FAILURES = 12
 
 
 def unfinished(cluster: RepairCluster, node: str) -> Record | None:
-    """The repair of a node that has not ended; None if there is none. `node` may be the repaired node or
-    its successor.
-    """
+    """The unfinished repair of a node; None if there is none. `node` may be the repaired node or its successor."""
     open_ones = [each for each in cluster.records() if not each.has_ended]
     return next((each for each in open_ones if node in (each.node, each.new_node)), None)
 

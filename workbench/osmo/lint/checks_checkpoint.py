@@ -69,7 +69,9 @@ def _spot(view: View, task: TaskView, longest: datetime.timedelta | None) -> Non
 
 
 def _places(view: View) -> None:
-    """Reports tasks that copy their checkpoints to the same URL, where they overwrite each other."""
+    """Reports tasks that copy their checkpoints to one URL, so that each task overwrites the checkpoints of the
+    others.
+    """
     first: dict[tuple[str, str], str] = {}
     for task in view.tasks:
         for index, each in enumerate(task.spec.checkpoint):

@@ -45,7 +45,7 @@ def check(view: View) -> None:
 
 
 def _gangs(view: View) -> None:
-    """Reports groups that request more GPUs of a platform at the same time than its node pool can have."""
+    """Reports groups whose tasks together request more GPUs of a platform than the platform's node pool can have."""
     for number, group in enumerate(view.spec.groups):
         asked: dict[str, int] = {}
         facts: dict[str, OsmoPlatformFacts] = {}

@@ -96,7 +96,7 @@ class Source:
     def in_file(self, line: int, column: int) -> tuple[int, int]:
         """Line and column in the file, from 1, of a position in the rendered section, from 0.
 
-        If rendering has changed the line before the column, the result is the line's first character.
+        If rendering has changed the part of the line before `column`, the result is the line's first character.
         """
         number = self.lines[min(line, len(self.lines) - 1)] if self.lines else 0
         written = self._written[number] if number < len(self._written) else ""
@@ -142,8 +142,8 @@ class Source:
         return here is not None
 
     def field_of(self, base: Path, text: str) -> Path | None:
-        """Path of a field below `base` whose name or value is the text; else of a field whose value
-        contains the text.
+        """Path of a field below `base` whose name or value equals `text`; else path of a field whose value contains
+        `text`.
         """
         here: yaml.Node | None = self._root
         for step in base:
@@ -191,7 +191,7 @@ def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
 
 
 def shortened(text: str) -> str:
-    """A text cut to the maximum length of a message. It may quote a value of any length from the file."""
+    """A text cut to the maximum length of a message, because messages quote texts of any length from the file."""
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
 
 

@@ -124,8 +124,8 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
 
 
 def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A map in the order of a jsonb value in PostgreSQL, where OSMO stores it: by length of the keys, then by their
-    bytes.
+    """A map with its keys in the order of PostgreSQL's type jsonb, in which OSMO stores it: by the length of the keys,
+    then by their bytes.
 
     This changes the order of a Pod's environment variables, which matters for references such as `$(OTHER)`.
     """

@@ -105,7 +105,7 @@ def _add(
 ) -> None:
     """Appends the branch as a subgroup, and then the branches below it.
 
-    A branch at the top with only one branch below it is skipped.
+    A branch without a parent is skipped if it has only one branch below it.
     """
     if not branch.below or len(branch.below) > 1 or parent is not None:
         subgroup: dict[str, Any] = {"name": branch.name}

@@ -44,7 +44,9 @@ _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _RANK = re.compile(
     r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)\b|^(?:NODE_?|MACHINE_|GROUP_)?RANK=|^NODE_?ID=", re.IGNORECASE
 )
-"""Option or variable that must be the number of the node. Each task correctly has its own number."""
+"""Option or variable for the node's number. Its value may differ between nodes, because each task needs its own
+number.
+"""
 _RANK_OPTION = re.compile(r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)$", re.IGNORECASE)
 
 

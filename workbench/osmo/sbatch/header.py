@@ -38,8 +38,8 @@ class Script:
 
 
 def read(text: str, report: Report) -> Script:
-    """The header and the other lines of a script. `sbatch` reads options up to the first command, and ignores later
-    ones.
+    """The header and the other lines of a script. `sbatch` reads options up to the first command, and ignores options
+    after it.
     """
     lines = text.split("\n")
     shell_options = _shell_options(lines[0], report)

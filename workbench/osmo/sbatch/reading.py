@@ -50,7 +50,7 @@ class Code:
 
     @cached_property
     def every(self) -> list[Found]:
-        """All commands in the order of the script, including those in substitutions and in texts."""
+        """All commands in the order of the script, including commands in substitutions and in texts."""
         return [found for command in self.commands for found in self._within(command, self.line(command.start), True)]
 
     def _within(self, command: Command, line: int, is_top: bool) -> Iterator[Found]:

@@ -53,7 +53,7 @@ def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Co
 
 
 def _steps(code: Code, job: Job, report: Report) -> tuple[list[Step], int]:
-    """The steps that can be converted, and the number of all steps. Reports the others."""
+    """The steps that can be converted, and the number of all steps. Reports each step that cannot be converted."""
     found: list[Step] = []
     tried = 0
     for command in code.commands:
@@ -88,7 +88,7 @@ def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Co
 
 
 def _numbers_itself(step: Step) -> bool:
-    """True for a step that runs torchrun, which gives its processes their ranks itself."""
+    """True for a step that runs torchrun, which sets the ranks of the processes that it starts."""
     words = [word.raw for word in step.command.words]
     return not step.starts_processes and any(
         word == "torchrun" or word.startswith("torch.distributed.") for word in words

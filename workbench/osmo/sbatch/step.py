@@ -87,9 +87,7 @@ def step_of(command: Command, code: Code, job: Job) -> Step:
 
 
 def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | None]:
-    """The first word after srun's options, with which the program's command begins, and the image that the options
-    name.
-    """
+    """The first word of the program's command, which follows srun's options, and the image that the options name."""
     image: str | None = None
     index = 1
     while index < len(words):
@@ -124,7 +122,7 @@ def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | N
 
 
 def _named(word: Word) -> tuple[str, str | None]:
-    """The name of an option, and its value if the same word has it."""
+    """The name of an option, and its value if the value is in the same word."""
     if word.value is not None:
         return step_options.named(word.value)
     name, value = step_options.named(word.prefix)

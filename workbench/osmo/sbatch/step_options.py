@@ -35,7 +35,7 @@ FLAGS = (
     "--verbose",
     "--whole",
 )
-"""Options that do not change the work of a task. They have no value, or one after `=`."""
+"""Options that do not change the work of a task. They have no value, or a value after `=`."""
 DROPPED = (
     "--account",
     "--accel-bind",
@@ -110,7 +110,7 @@ _VARIABLES = re.compile(r"\$\{?(?P<name>SLURM_[A-Z_]+)\}?")
 
 
 def named(option: str) -> tuple[str, str | None]:
-    """The long name of an option, and its value if the same word has it."""
+    """The long name of an option, and its value if the value is in the same word."""
     if option.startswith("--"):
         name, equals, value = option.partition("=")
         return name, value if equals else None

@@ -88,7 +88,8 @@ class Configuration:
 
 
 def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration, with the bucket's address added to each bucket credential that has none.
+    """The configuration with an address for each bucket credential: a credential without an address gets its bucket's
+    address.
 
     OSMO's loader does the same (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints).
     """

@@ -1,5 +1,5 @@
-"""Pydantic models of the workflow file, which accept what OSMO 6.3.1 accepts. The file's only version is 2, which OSMO
-does not check.
+"""Pydantic models of the workflow file, which accept exactly the files that OSMO 6.3.1 accepts. The file format has
+only the version 2; OSMO does not check it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class TopologyRequirement(Strict):
 
 
 class ResourceSpec(Texts):
-    """Resources of a task. Amounts without a unit are converted to Ki; others stay as they are written."""
+    """Resources of a task. An amount without a unit is converted to Ki; an amount with a unit stays as it is
+    written.
+    """
 
     cpu: int | None = None
     storage: str | None = None
@@ -253,7 +255,9 @@ class VersionedWorkflowSpec(Strict):
 
 
 def parse(document: Mapping[str, Any]) -> WorkflowSpec:
-    """The workflow in a document `{workflow: …}`. Raises Refusal, which lists every wrong value, if it is not valid."""
+    """The workflow in a document `{workflow: …}`. Raises Refusal for an invalid workflow; the Refusal lists every wrong
+    value.
+    """
     try:
         return VersionedWorkflowSpec.model_validate(document).workflow
     except ValidationError as error:

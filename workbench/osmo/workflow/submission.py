@@ -52,7 +52,7 @@ def accepted(
     """The groups of a workflow after the steps with which OSMO accepts it, with resources and `environment`
     (NAME=value) set.
 
-    Checks that need OSMO's database are left out: those of datasets, credentials and nodes. Raises Refusal if OSMO
+    Checks of datasets, credentials and nodes are left out, since they need OSMO's database. Raises Refusal if OSMO
     would not accept the workflow.
     """
     copied = spec.model_copy(deep=True)
@@ -96,7 +96,9 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
 
 
 def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
-    """All groups, in which each task has its resources and its platform. Raises Refusal if one of them is not valid."""
+    """All groups of the workflow, in which each task has its resources and its platform. Raises Refusal if a task's
+    resources or platform are not valid.
+    """
     try:
         own = [TaskGroupSpec(name=f"{task.name}-group", tasks=[task]) for task in spec.tasks]
         groups = [*spec.groups, *own]

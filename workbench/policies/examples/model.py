@@ -25,8 +25,8 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 class Example:
     """A resource that complies with a rule, and the changes that make it violate the rule.
 
-    `bad` and `bad_options` are these changes; a None in `bad` removes an input. `others` are the other resources of the
-    stack. If `bad_others` is set, they replace `others` in the stack that violates the rule.
+    `bad` and `bad_options` are the changes of inputs and options; a None in `bad` removes an input. `others` are the
+    other resources of the stack. If `bad_others` is set, it replaces `others` in the stack that violates the rule.
     """
 
     type: str
@@ -48,7 +48,7 @@ class Example:
         return Stack(self.environment, (resource, PROTECTED_CLUSTER, *others), self.secrets, self.region)
 
     def shown(self, *, broken: bool) -> dict[str, Any]:
-        """Inputs of the example's resource; with `broken`, those that violate the rule."""
+        """Inputs of the example's resource; with `broken`, the inputs that violate the rule."""
         inputs = {**self.inputs, **(self.bad if broken else {})}
         return {key: value for key, value in inputs.items() if value is not None}
 

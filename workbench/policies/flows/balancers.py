@@ -1,4 +1,4 @@
-"""Services of type LoadBalancer in a stack: those that the program declares, and OSMO's gateway, which its chart
+"""Services of type LoadBalancer in a stack: Services that the program declares, and OSMO's gateway, which its chart
 creates.
 
 Annotations: cloud-provider-azure docs, topics/loadbalancer; AKS docs, internal-lb and load-balancer-standard.

@@ -65,7 +65,7 @@ def _party(row: Mapping[str, Any]) -> Party:
 
 
 def _flows(row: Mapping[str, Any]) -> Iterator[Flow]:
-    """The flows of a row: one for each source, target and protocol."""
+    """The flows of a row of `declared.yaml`: one for each combination of source, target and protocol."""
     ports: Sequence[int] = () if row["ports"] == "service" else row["ports"]
     for source, target, protocol in product(*(_listed(row.get(key, "TCP")) for key in ("from", "to", "protocol"))):
         yield Flow(

@@ -17,7 +17,7 @@ TYPES: Mapping[str, tuple[str, str]] = {
     "microsoft.network/firewallpolicies/rulecollectiongroups": (RULE_GROUP, "ruleCollectionGroupName"),
     "microsoft.network/ipgroups": (IP_GROUP, "ipGroupsName"),
 }
-"""Pulumi's type, and the input that has the resource's name, by ARM type in lower case."""
+"""Pulumi's resource type, and the input for the resource's name, by ARM type in lower case."""
 
 
 def resources_of(bodies: Iterable[Any]) -> Iterator[Resource]:

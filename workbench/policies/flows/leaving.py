@@ -1,8 +1,8 @@
 """Outbound access of a subnet with nodes: its routes, and the resource that gives packets a public address.
 
-A route in the subnet's table takes precedence over a NAT gateway, and the longest prefix over others (Azure docs,
-nat-overview and virtual-networks-udr-overview). What AKS itself sets up follows from the cluster's outbound type (AKS
-docs, egress-outboundtype).
+A route in the subnet's table takes precedence over a NAT gateway, and the route with the longest prefix over other
+routes (Azure docs, nat-overview and virtual-networks-udr-overview). The cluster's outbound type determines which
+outbound access AKS itself creates (AKS docs, egress-outboundtype).
 """
 
 from __future__ import annotations

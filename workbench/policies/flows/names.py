@@ -112,7 +112,9 @@ def _foreign_servers(network: Resource) -> list[str]:
 
 
 def _silent_servers(network: Resource, resources: Sequence[Resource]) -> list[str]:
-    """DNS servers of a network with addresses in the network itself, at which the stack has no resolver."""
+    """DNS servers of a network whose addresses are inside the network, but do not belong to a DNS resolver of the
+    stack.
+    """
     endpoints = [
         known(known_map(each).get("privateIpAddress"))
         for endpoint in of_type(resources, INBOUND_ENDPOINT)

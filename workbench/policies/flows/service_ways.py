@@ -48,8 +48,8 @@ def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hop
     """Hops to a service: through the private endpoint that its name resolves to, or through the public endpoint with
     the nodes' address.
 
-    A flow that must be closed must be closed through both, since a client can use an address without resolving the
-    name.
+    A flow that must be closed has to be closed through both endpoints, since a client can use an address without
+    resolving the service's name.
     """
     policies = by_policies(world, source, SOMEWHERE, service.port)
     public = (

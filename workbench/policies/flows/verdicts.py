@@ -10,7 +10,7 @@ from workbench.policies.model import Resource
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on one hop. `open` is None if it depends on a value that is not known yet."""
+    """Verdict on one hop. `open` is None if the verdict depends on a value that is not known yet."""
 
     open: bool | None
     by: str

@@ -62,7 +62,7 @@ class World:
     policies: tuple[Mapping[str, Any], ...]
     """All known NetworkPolicies, as Kubernetes objects."""
     policy_resources: tuple[Resource, ...]
-    """Resources that declare these NetworkPolicies, in the same order."""
+    """Resources that declare the NetworkPolicies in `policies`, in the same order."""
     namespaces: Mapping[str, Resource]
     balancers: tuple[Balancer, ...]
     services: tuple[Service, ...]

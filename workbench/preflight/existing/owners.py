@@ -26,8 +26,8 @@ DRIVER_APP = "nvidia-driver-daemonset"
 
 
 def judge_owners(found: Found, classes: Mapping[str, Sequence[Json]], pools: Mapping[str, Pool]) -> Iterator[Finding]:
-    """Findings about other device plugins, drivers and schedulers in the cluster. `classes` has the nodes
-    of each pool.
+    """Findings about software that competes with the platform: device plugins, drivers and schedulers already in the
+    cluster. `classes` has the nodes of each pool.
     """
     nodes = {name(node): node for members in classes.values() for node in members}
     yield from _plugins(found, list(nodes.values()))
