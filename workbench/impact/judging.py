@@ -165,7 +165,7 @@ def _end(work: Work) -> Fate:
 
 
 def added_taints(change: Change) -> list[dict[str, str]]:
-    """Taints with the effect NoExecute that a change adds to a pool: they end running Pods."""
+    """Taints that a change adds to a pool and that end running Pods: those with the effect NoExecute."""
     before, after = ({str(each) for each in side.get("nodeTaints") or ()} for side in (change.old, change.new))
     taints = (split_taint(each) for each in sorted(after - before))
     return [{"key": key, "value": value, "effect": effect} for key, value, effect in taints if effect == "NoExecute"]

@@ -8,7 +8,7 @@ import re
 from workbench.osmo.refusal import Refusal, crash
 
 AMOUNT = re.compile(r"(?P<size>\d+(?:\.\d+)?)(?P<unit>[a-zA-Z]*)")
-"""A number with an optional unit directly after it, and nothing else."""
+"""Pattern of an amount: a number, with a unit or without one, and no other characters."""
 
 POWERS: dict[str, int] = {
     **dict.fromkeys(("T", "Ti", "TiB"), 10),

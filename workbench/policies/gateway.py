@@ -28,8 +28,8 @@ def _values(resource: Resource, chart: str) -> dict[str, Any]:
 
 
 def gateway_section(resource: Resource) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The gateway's section in the values of OSMO's chart, and Envoy's section in it; each is empty if it
-    is missing.
+    """The gateway's section in the values of OSMO's chart, and Envoy's section inside the gateway's section; an empty
+    map for a missing section.
     """
     gateway = known_map(_values(resource, SERVICE_CHART).get("gateway"))
     return gateway, known_map(gateway.get("envoy"))

@@ -83,8 +83,8 @@ class DeclaredResource:
 
 @dataclass(frozen=True)
 class ForeignScope:
-    """A scope in another subscription, with the rights that a deployment needs on it, and the resources
-    that need them.
+    """A scope in another subscription, with the rights that a deployment needs on the scope, and the resources that
+    need these rights.
     """
 
     scope: str

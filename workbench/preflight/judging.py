@@ -218,8 +218,8 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
-    """Findings about the caller's rights on a resource of another owner. They are checked at the resource itself,
-    because a role on the stack's own subscription does not apply there.
+    """Findings about the caller's rights on a resource of another owner. Azure is asked about the resource itself,
+    because a role on the stack's own subscription does not apply to the resource.
     """
     lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
     if not lacking:

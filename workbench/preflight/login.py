@@ -24,9 +24,7 @@ from physical_ai.subscription.rest import ARM, Exchange, Get
 
 SCOPE = f"{ARM}/.default"
 BOUNDS = Bounds(seconds=90, idle=60, size=64 << 20)
-"""Limits on one answer of Azure. They are wide, because the list of VM sizes is long, and Azure is slow to
-return it.
-"""
+"""Limits on one answer of Azure. The limits are wide, because Azure's list of VM sizes is long and slow to arrive."""
 LOGIN_SECONDS = 90.0
 ATTEMPTS = 3
 LONGEST_WAIT = 30

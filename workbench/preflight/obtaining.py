@@ -42,8 +42,8 @@ def decide(question: Question, name: str, wanted: int | None = None, *, accepts_
     """The decision about a pool.
 
     Args:
-        wanted: Number of the fallback that the user names. It is taken even if Azure does not answer.
-        accepts_price: True if the choice may make a node more expensive.
+        wanted: Number of the fallback that the user names. It is chosen even if Azure does not answer.
+        accepts_price: True if the user accepts a choice that may make a node more expensive.
     """
     found = tuple(choices(question, name))
     taken = chosen(found, wanted)

@@ -1,7 +1,8 @@
 """Prerequisites of a first deployment to Azure: things that somebody has to have, order or decide, and things that are
 not needed.
 
-They are derived only from the settings and the catalogue. `check` compares the needs with Azure's answers.
+The prerequisites are derived only from the settings and the catalogue. `check` compares the stack's needs with Azure's
+answers.
 """
 
 from __future__ import annotations

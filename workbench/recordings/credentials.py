@@ -41,7 +41,7 @@ _LABEL = REMOVED.strip("()")
 """Text in place of a label's value, which may have no brackets."""
 _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
 _KEYS_OF = ("keyName", "permissions", "value")
-"""Fields of an account's key in Azure's answers."""
+"""Fields of a storage account's key in Azure's answer to listKeys."""
 _SECRET, _CONTENT = "Secret", ("data", "stringData")
 """Kind of a Secret, and the fields with its content, for a Secret that somebody has written as YAML or JSON into a
 text.

@@ -18,7 +18,7 @@ Entry = dict[str, Any]
 
 NAME = "physai-recording"
 VERSION = 1
-"""Version of the format. It is raised with each change after which an older program would misread a file."""
+"""Version of the format. The version is raised if a change would make an older program misread a file."""
 HEAD, END = "head", "end"
 PART = 500
 """Largest number of objects in one line. A longer list is continued in further lines."""
@@ -59,7 +59,7 @@ FURTHER: Mapping[str, frozenset[str]] = {
     "azure": frozenset({"apiVersion"}),
     "summary": frozenset({"namespaces", "unread"}),
 }
-"""Optional fields of some kinds of entries."""
+"""Optional fields of an entry, by the kind of the entry."""
 LIST = re.compile(r"(/api/v1|/apis/[\w.-]+/[\w.-]+)/[\w.-]+")
 DISCOVERED = re.compile(r"/version|/api/v1|/apis|/apis/[\w.-]+/[\w.-]+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)

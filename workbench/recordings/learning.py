@@ -20,8 +20,8 @@ from workbench.recordings.reading import Recording
 
 ACCESS = re.compile(r"access|network|auth|firewall|acls?\b|iprules|identit|rbac|role|permission|tls|encrypt|polic",
                     re.IGNORECASE)  # fmt: skip
-"""Paths of properties that protect a resource. Their values never become tolerated differences: the maker of a
-recording must not decide which changes of them are ignored.
+"""Paths of properties that protect a resource. Differences in these properties are never added to the tolerated
+differences, because the maker of a recording must not decide which of them are ignored.
 """
 REASON = "Azure fills it in"
 Rows = Mapping[Path, Sequence[Mapping[str, Any]]]

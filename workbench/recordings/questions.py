@@ -46,7 +46,7 @@ ASKED = tuple(
         )
     )
 )
-"""Paths of lists that commands of physai read. Their API version may differ from the version that the
+"""Paths of lists that commands of physai read. The API version in a path may differ from the version that the API
 server prefers.
 """
 SPANS = ("1h", "12h", "1d", "7d", "4w")

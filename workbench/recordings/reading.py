@@ -1,5 +1,5 @@
-"""Reading of a recording from an untrusted source. It is limited in size, checked, and refused as a whole if anything
-is wrong.
+"""Reading of a recording from an untrusted source. The recording's size is limited, its content is checked, and any
+fault makes the whole recording refused.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ MAKE_ANOTHER = "Ask for another recording: physai record STACK -o FILE"
 
 
 class BadRecording(Exception):
-    """Error for a file that is no recording, or one that was cut or changed. The text names the file, the line or path
-    in it, and the reason.
+    """Error for a file that is no recording, or a recording that was cut or changed. The text names the file, the line
+    or path in the file, and the reason.
     """
 
 

@@ -48,7 +48,9 @@ _USER = re.compile(r"(?<= -)(?:-user[ =]|-proxy-user[ =]|u ?|U ?)[\"']?[\w.\\@-]
 _PASS = re.compile(r"(?<= -)[paPw][ =]?([^\s\"'=-][^\s\"']{3,256}|\"[^\"\n]{1,256}\"|'[^'\n]{1,256}')")
 _SCHEME = re.compile(r"(?<=://)[^\s\"'<>]{1,2048}+")
 _STORAGE = ("abfs", "abfss", "wasb", "wasbs", "ssh", "git+ssh")
-"""URL schemes with a container or an account before the `@`. This part is kept, unless it contains a colon."""
+"""URL schemes with the name of a container or an account before the `@`. The name is kept, unless it contains a
+colon.
+"""
 _OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
 _DENSE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+(?![A-Za-z0-9])")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")

@@ -34,7 +34,7 @@ _REFERENCES = re.compile(
     r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name"
     r"|(?:[cC]onfig|[pP]ull|[rR]egistry|[dD]atastore|[eE]xisting|[tT]ls|[cC]ert)Secrets?)$"
 )
-"""Endings of the names of API fields that refer to a Secret and do not contain one. They are used for fields of
+"""Endings of the names of API fields that refer to a Secret and do not contain one. The endings are used for fields of
 objects, not for free text.
 """
 _KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",

@@ -49,7 +49,7 @@ def write(entries: Iterable[Entry], file: Path) -> int:
 
 
 def _pack(entries: Iterable[Entry], file: Path, level: int) -> int:
-    """Writes the file; returns the number of bytes before they are packed."""
+    """Writes the file. Returns the number of bytes before compression."""
     digest, lines, total = hashlib.sha256(), 0, 0
     with file.open("wb") as raw, gzip.GzipFile("", "wb", level, raw, mtime=0) as packed:
         for entry in entries:

@@ -14,7 +14,9 @@ from typing import Any, cast
 from workbench.verdict.model import Hidden
 
 PLACEHOLDER = "Placeholder-0-of-a-secret"
-"""Value of every secret parameter, so that no secret leaves the machine. It satisfies Azure's rules for passwords."""
+"""Value of every secret parameter: a placeholder that satisfies Azure's rules for passwords, so no real secret leaves
+the machine.
+"""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def _refusal(plan: Plan, said: Said, pools: Sequence[str], origin: Origin) -> Ve
 def subject_of(plan: Plan, said: Said) -> Subject | None:
     """The resource that a message of ARM is about; None if it is not known.
 
-    It is found by an id in the message, or by a name in the message that only one resource has.
+    The resource is found by an id in the message, or by a name in the message that only one resource has.
     """
     ids = [said.target, *re.findall(r"/subscriptions/[^\s'\",;]+", f"{said.target} {said.message}")]
     for text in ids:

@@ -115,7 +115,8 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
     """A nested deployment of resources in one resource group or subscription, which `place` contains. `waits`:
-    resources and deployments that must exist before. ARM evaluates the expressions of the nested template inside of it.
+    resources and deployments that must exist first. The nested template's expressions are evaluated inside the nested
+    deployment.
     """
     of, group = place
     resources = [_resource(each, inside) for each in inside]

@@ -1,5 +1,5 @@
-"""Progress of a node's repair, kept in a ConfigMap. It outlives the node, and the repair can be continued from any
-computer.
+"""Record of a node's repair, kept in a ConfigMap. The record outlives the node, and any computer can continue the
+repair from it.
 
 The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record as JSON under DATA_KEY, and the evidence
 about the node under EVIDENCE_KEY. The uid is part of the name because AKS may give a new machine the name of an old
@@ -66,7 +66,9 @@ class Record:
     reason: str = ""
     step: RepairStep = RepairStep.EVIDENCE
     level: AcceptanceLevel = "quick"
-    """Level of acceptance that the node has to pass before it takes work: the level for its fault, or a higher one."""
+    """Level of acceptance that the node has to pass before it takes work: the level that its fault requires, or a
+    higher level.
+    """
     cordoned_before: bool = False
     """True if somebody had cordoned the node before the repair. The repair then leaves the node cordoned at its end."""
     nodes_before: int = 0

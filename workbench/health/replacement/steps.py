@@ -1,4 +1,4 @@
-"""Steps of a repair. Each can be interrupted and repeated: it first checks what has already been done.
+"""Steps of a repair. A step can be interrupted and repeated, because it first checks what has already been done.
 
 A step changes a node, its Pods or its machine only while the repair holds the node. It reads the node again immediately
 before each change.

@@ -26,8 +26,8 @@ _SECRET_VALUE = re.compile(
     r"|[?&]sig=[A-Za-z0-9%]{20,}"
 )
 _CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\s*\)")
-"""Call that closes the simulator without an exit code. The process may hang in it, or end with 0 even after
-a failure.
+"""Call that closes the simulator without an exit code. During this call, the process may hang, or end with exit code 0
+even after a failure.
 """
 
 

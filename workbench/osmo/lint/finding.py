@@ -1,4 +1,4 @@
-"""Types of the rules on workflow files, and of findings at a line and column."""
+"""Types `Rule`, for a rule on workflow files, and `WorkflowFinding`, for a finding at a line and column of a file."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> N
 
 
 def _group_names(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
-    """Reports invalid names of groups. OSMO's schema crashes on them before it reports other errors."""
+    """Reports invalid names of groups. They are checked first, because OSMO's schema crashes on them."""
 
     for index, group in enumerate(a_list(a_map(data.get("workflow")).get("groups"))):
         name = a_map(group).get("name")

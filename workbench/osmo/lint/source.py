@@ -39,7 +39,7 @@ class Source:
         self._reported: set[tuple[str, int, int, str, str | None]] = set()
 
     def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
-        """Sets the rendered section. Paths in it can then be mapped to lines of the file."""
+        """Sets the rendered section. After this, paths in the rendered section can be mapped to lines of the file."""
         self.rendered, self.lines = rendered, lines
         self._shown = rendered.split("\n")
         try:

@@ -1,5 +1,5 @@
-"""Search for calculations with the job's number. They fail in an OSMO task, because a workflow's id, which replaces the
-number, is not a number.
+"""Search for calculations with the job's number. Such a calculation fails in an OSMO task, where the workflow's id
+replaces the number and is no number.
 """
 
 from __future__ import annotations

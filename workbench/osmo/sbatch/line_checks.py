@@ -55,7 +55,9 @@ def check(code: Code, job: Job, report: Report) -> None:
 
 
 def _programs(command: Command) -> list[str]:
-    """Names of the programs that a command may run: its own, and, for a command such as `timeout`, all of its words."""
+    """Names of the programs that a command may run: its own program, and, for a command that starts another program,
+    such as `timeout`, all its words.
+    """
     names = [command.name]
     if command.name in WRAPPERS or command.name == "srun":
         if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):
@@ -117,7 +119,7 @@ def _read(text: str) -> list[str]:
 
 
 def _note_files(code: Code, report: Report) -> None:
-    """Reports paths of files that a task does not have: on a shared file system, or beside the script."""
+    """Reports paths of files that a task does not have: files on a shared file system, and files beside the script."""
     noted: set[str] = set()
     for command in code.commands:
         line = code.line(command.start)

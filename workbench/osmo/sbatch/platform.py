@@ -48,7 +48,7 @@ class Choice:
 def choose(
     known: Sequence[Platform], chosen: str | None, partition: str, gpu_type: str, *, has_gpu: bool | None
 ) -> Choice:
-    """The platform for a job. Raises `Wrong` if several are possible, or none.
+    """The platform for a job. Raises `Wrong` if no platform, or more than one, is possible.
 
     Args:
         chosen: Platform that the user names; it overrides the header.

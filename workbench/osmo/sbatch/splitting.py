@@ -20,9 +20,7 @@ class Line:
 
     words: tuple[str, ...]
     cut: str | None
-    """Word that ends at a `#` without a space before it; the rest of the line is a comment. None if there is no such
-    word.
-    """
+    """Word that ends at a `#` without a space before the `#`, which begins a comment; None if there is no such word."""
 
 
 def split(text: str) -> Line:

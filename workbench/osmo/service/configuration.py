@@ -1,4 +1,6 @@
-"""OSMO's configuration as OSMO holds it after loading, and the undefined names in it, which OSMO ignores."""
+"""OSMO's configuration in the form that OSMO has in memory after loading it, and undefined names in the configuration,
+which OSMO ignores.
+"""
 
 from __future__ import annotations
 

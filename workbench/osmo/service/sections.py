@@ -1,6 +1,7 @@
-"""Sections of OSMO's configuration that OSMO 6.3.1 checks when it loads it: `service`, `workflow` and `dataset`.
+"""Sections of OSMO's configuration whose content OSMO 6.3.1 checks while loading: `service`, `workflow` and `dataset`.
 
-An unknown key in them prevents OSMO from starting. Other sections are checked when they are read (see `pools`).
+An unknown key in these sections prevents OSMO from starting. Other sections are checked when OSMO uses them (see
+`pools`).
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class PluginsConfig(Section):
 
 
 class WorkflowConfig(Section):
-    """Limits and images for all workflows. The defaults are OSMO's; values of the chart override some of them."""
+    """Limits and images for all workflows. The defaults are OSMO's own; values of OSMO's chart override some."""
 
     workflow_data: DataConfig = DataConfig()
     workflow_log: LogConfig = LogConfig()

@@ -39,7 +39,9 @@ class Variables:
 
 @dataclass(frozen=True)
 class Section:
-    """A top-level section of a workflow file: its text with its key, and its first line in the file, from 0."""
+    """A top-level section of a workflow file. `text` includes the section's key; `line` is the first line in the file,
+    from 0.
+    """
 
     text: str
     line: int
@@ -168,7 +170,7 @@ def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
 def _with_stand_ins(text: str) -> tuple[str, list[str]]:
     """The template with placeholders in place of special tokens, and the tokens.
 
-    It takes linear time, even if a token never ends.
+    The time is linear in the length of the template, even if a token never ends.
     """
     parts = text.split("}")
     tokens: dict[str, None] = {}

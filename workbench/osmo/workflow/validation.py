@@ -1,4 +1,4 @@
-"""Checks that OSMO makes before it stores a workflow: names, quota, resources, privileges, data, credentials."""
+"""Checks that OSMO makes before storing a workflow: names, quota, resources, privileges, data, credentials."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from workbench.osmo.workflow.spec_data import URLInputOutput, dataset_name
 def validate(
     name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
 ) -> None:
-    """Raises Refusal if one of the checks fails that OSMO makes before it stores a workflow. Checks that need OSMO's
-    database are left out.
+    """Raises Refusal if a workflow fails one of OSMO's checks before storing it. Checks that need OSMO's database are
+    left out.
     """
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):

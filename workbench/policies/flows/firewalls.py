@@ -1,9 +1,9 @@
-"""Judgement of packets by Azure Firewalls whose rules are known: packets that leave subnets, and packets that DNAT
-rules lead into them.
+"""Judgement of packets by Azure Firewalls whose rules are known: packets that leave a subnet, and packets that DNAT
+rules lead into a subnet.
 
-A firewall denies everything that no rule allows. Application rules apply only to HTTP, HTTPS and SQL. They contain
-server names, so the name of a packet's server must be known to judge it (Azure docs, firewall rule-processing). Threat
-intelligence, which can deny further packets, is not considered.
+A firewall denies everything that no rule allows. Application rules apply only to HTTP, HTTPS and SQL, and match the
+name of the server. A packet is therefore judged by them only if its server's name is known (Azure docs, firewall
+rule-processing). Threat intelligence, which can deny further packets, is not considered.
 """
 
 from __future__ import annotations

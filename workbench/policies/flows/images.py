@@ -47,8 +47,8 @@ def renaming(resources: Sequence[Resource]) -> Resource | None:
 
 
 def has(host: str, images: Sequence[str], resources: Sequence[Resource]) -> Verdict:
-    """Verdict on pulling these images of the registry `host` from the stack's registry. It is open if a cache rule
-    covers `host`, and else unknown.
+    """Verdict on pulling `images` of the registry `host` through the stack's own registry: open if a cache rule of the
+    stack's registry covers `host`, and unknown otherwise.
     """
     for rule in of_type(resources, CACHE_RULE):
         if str(known(rule.inputs.get("sourceRepository"), "")).partition("/")[0] == host:

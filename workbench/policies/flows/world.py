@@ -36,8 +36,8 @@ use-network-policies).
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs between the Pods of one party."""
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
-"""A Pod in a namespace that no policy names, and a port that no policy names: source and port of a connection that only
-a policy for all sources and ports allows.
+"""Source and port of a connection that policies allow only if they allow all sources and ports: a Pod in a namespace
+that no policy names, and a port that no policy names.
 """
 
 
@@ -95,7 +95,9 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Members of a party: its running Pods, or, if none runs, one Pod as the charts would create it."""
+        """Members of a party: its running Pods; if no Pod of the party is running, one Pod as the charts would create
+        it.
+        """
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
 

@@ -98,7 +98,8 @@ is on by default. This is assumed; it was not tested with a gateway.
 def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
     """Findings about nodes on which OSMO's gateway may not listen on port 443, as user 1001 without capabilities.
 
-    There Envoy ends with `Permission denied` (NVIDIA/OSMO 6.3.1 deployments/charts/service/templates/gateway.yaml).
+    On such a node, Envoy ends with `Permission denied` (NVIDIA/OSMO 6.3.1
+    deployments/charts/service/templates/gateway.yaml).
     """
     for text in sorted({info(node, "containerRuntimeVersion") for node in nodes}):
         kind, _, given = text.partition("://")
