@@ -1,8 +1,10 @@
-"""A resident process that has loaded the program's imports, and forks a copy of itself for each command that runs the
-program. This saves the 1.5 seconds that the imports take. The first command starts it, in a folder of the user's own
-with a socket; it belongs to one project, interpreter, installation and set of Python variables. It starts again when a
-file that it has read changes, and ends with the project's last simulation. While it runs, it also makes copies that run
-complete commands, which saves their own imports.
+"""Resident process that has loaded the modules which the Pulumi program imports. For each command that runs the
+program, the resident process forks a copy of itself, which saves the 1.5 seconds that the imports take.
+
+The first command starts the resident process, whose socket is in a folder that only the user can open. There is one
+resident process for each project, interpreter, installation and set of Python variables. A change of a loaded file
+makes the process start again; the end of the project's last simulation ends the process. The resident process also
+makes copies that run complete commands, which saves the imports of the commands.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ FOLDER, SOCKET = "programs", "socket"
 
 
 def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
-    """Asks the resident process for a copy with these pipes as standard input and output, and starts the resident
-    process if it does not run.
+    """Asks the resident process for a copy that has the pipe `requests` as standard input and the pipe `answers` as
+    standard output. Starts the resident process if none runs.
 
     Standard error, working directory and umask are those of this process. `later`: module that the resident process
     loads when it is idle. Returns False if no copy can be made.
@@ -36,7 +38,8 @@ def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
 
 
 def ask_for_command(module: str, control: int) -> bool:
-    """Asks the resident process for a copy that calls `serve` of a module, with the socket `control`.
+    """Asks the resident process for a copy that calls the function `serve` of the module `module` with the socket
+    `control`.
 
     The copy has this process's standard streams, working directory, umask and `sys.path`. Returns False if no resident
     process runs.
@@ -75,7 +78,9 @@ def has_simulations(home: Path, project: Path = PROJECT) -> bool:
 
 
 def _own_folder() -> Path:
-    """The folder of the resident process for this interpreter, private to its user."""
+    """Folder with the socket of this user's resident process for this project, interpreter,
+    installation and set of Python variables. Only the user can open the folder.
+    """
     python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
     own = json.dumps([sys.executable, sys.version, str(ROOT), sys.path[1:], sorted(python.items())])
     folder = user_folder() / FOLDER / f"{project_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"

@@ -1,6 +1,6 @@
-"""Command `python -m simulator.resident_process FOLDER SOCKET`: the resident process that `resident` starts.
+"""Command `python -m simulator.resident_process FOLDER SOCKET`: the resident process that `simulator.resident` starts.
 
-It has only one thread and no gRPC connection, because a copy would have neither.
+The process starts no thread and opens no gRPC connection, because neither works in a forked copy.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ none.
 """
 
 SOON_SECONDS = 6.0
-"""Seconds after its start after which the process loads the modules that a run of the program uses. It waits because
-the first copy, for which a command waits, loads them itself.
+"""Seconds between the start of the process and the loading of the modules that a run of the program uses. The first
+copy loads these modules itself; without the delay, the process would load them at the same time and slow the copy down.
 """
 
 LATER_SECONDS = 30.0
-"""Seconds after the last request after which the process loads the modules of commands. It waits because the first
-command uses all processors.
+"""Seconds between the last request and the loading of the modules that commands use. Without the delay, the loading
+would compete for processors with the command that has just begun.
 """
 
 Stamp = tuple[int, int, int]
@@ -110,8 +110,10 @@ def _load_also(load: Callable[[], object], loaded: dict[str, Stamp]) -> None:
 
 
 def _load(load: Callable[[], object]) -> dict[str, Stamp]:
-    """Calls `load`, and returns a stamp for each file that this process has read so far. A file that was written after
-    the call began gets zeros, which equal no stamp.
+    """Calls `load`, and returns a stamp for each file that this process has read so far.
+
+    A file that was written during the call gets the stamp `(0, 0, 0)`: it counts as changed, because this process may
+    have read the earlier content.
     """
     # The support for forks is for processes with connections, and prints warnings.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
@@ -152,8 +154,8 @@ def _stamp(path: str) -> Stamp:
 
 
 def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequence[int]) -> None:
-    """Replaces this process by a new process, which loads the present files of the program and then answers this
-    request.
+    """Replaces this process by a new one, which loads the program's present files and then answers the request
+    `message`.
     """
     numbers = (listener.fileno(), *files)
     for number in numbers:
@@ -166,7 +168,9 @@ def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequ
 
 
 def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded: dict[str, Stamp]) -> str:
-    """Forks the copy for a request. Returns the module to load later; empty if there is none."""
+    """Forks a copy of this process for the request `message`. Returns the module that the request wants loaded when
+    this process is idle; empty if there is none.
+    """
     request = json.loads(message)
     if module := request.get("module"):
         _load_module(module, loaded)

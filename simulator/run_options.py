@@ -57,14 +57,15 @@ class RunOptions:
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:
-    """The URNs of the resources with a name. A target that is a URN or a pattern is returned unchanged, since its
+    """URNs of the resources with the name `target`. A URN or a pattern with `*` is returned unchanged, since its
     resource need not exist yet.
 
     Raises:
-        UnknownTarget: there is no resource of this name.
+        UnknownTarget: no resource has this name.
 
     >>> resolve("net", ["urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net"])
     ['urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net']
+
     """
     if target.startswith("urn:pulumi:") or "*" in target:
         return [target]
@@ -75,7 +76,7 @@ def resolve(target: str, urns: Sequence[str]) -> list[str]:
 
 
 def near(target: str, urns: Sequence[str]) -> list[str]:
-    """Names that are similar to an unknown one or contain it, at most five."""
+    """Names of existing resources that resemble the unknown name `target` or contain it, at most five."""
     names = sorted({urn.rsplit("::", 1)[-1] for urn in urns})
     alike = nearest(target, names)
     found = [alike] if alike else []

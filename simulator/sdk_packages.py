@@ -19,7 +19,7 @@ from typing import Any
 _IMPORTED = re.compile(r"^from \.(\w+) import \*$", re.MULTILINE)
 SDKS = ("pulumi_azure_native", "pulumi_kubernetes")
 _SHARED = ("_inputs", "_enums")
-"""Modules whose types many resources use."""
+"""Names of modules whose types many resource modules of the SDK use."""
 
 
 def load_on_demand(package: str) -> None:

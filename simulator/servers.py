@@ -1,4 +1,6 @@
-"""The nodes of an existing cluster, as its installer registers them. Their machines are servers of the catalogue."""
+"""Node objects of an existing cluster, as the cluster's installer registers them. Each node runs on a server model from
+the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def _of_class(given: NodeClass, kubelet: str) -> Iterator[Json]:
 
 
 def _node(name: str, model: str, labels: dict[str, str], taints: Sequence[str], kubelet: str) -> Json:
-    """One Node object, without conditions: those are the kubelet's to report."""
+    """Node object of a server of the catalogue model `model`. It has no conditions, because the
+    kubelet reports them.
+    """
     known, reference = server(model), on_premises()
     total = {
         "cpu": str(known.vcpus),

@@ -40,7 +40,9 @@ from simulator.wire.host import ProviderHost
 T = TypeVar("T")
 
 ARM_VARIABLE = "PHYSICAL_AI_ARM"
-"""Environment variable that tells the program where the simulated Azure Resource Manager answers its questions."""
+"""Environment variable with the address of the simulated Azure Resource Manager, which the program sends its requests
+to.
+"""
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
     "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role
@@ -99,8 +101,8 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Objects that find a provider's unrecorded resources, by the name of the provider's package. Clusters that do
-        not run are left out.
+        """Objects that find resources which exist without being recorded in the state, by the name of the provider's
+        package. Clusters that do not run are left out.
         """
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
@@ -112,13 +114,13 @@ class Session:
 
 @dataclass(frozen=True)
 class Needs:
-    """Requirements of an operation on the session.
+    """Requirements that an operation has of its session.
 
     Attributes:
-        spare: True to start a control plane in advance, for a cluster that is not created yet.
-        program: True to load the program's imports; the engine can destroy a stack without the program.
-        record: True for a simulated Azure that still offers sizes and versions which the real one has retired since;
-            this is reported.
+        spare: True to start a control plane in advance, for a cluster that the operation will create.
+        program: True to load the program's imports. A destroy needs no program.
+        record: True for a simulated Azure that still offers sizes and versions which the real Azure has retired; a
+            message says so.
         principal: Principal that is logged in.
         kubernetes: Plugin that runs the Kubernetes resources.
     """

@@ -105,7 +105,7 @@ class Simulation:
     ) -> None:
         """Previews what `up` would change, without changing anything.
 
-        `policy_packs`: files that the engine can start.
+        `policy_packs`: programs of policy packs that the engine starts and asks.
         """
         fresh = not self.exists
         try:
@@ -148,7 +148,7 @@ class Simulation:
         return chosen(self.folder, options.kubernetes_plugin, os.environ)
 
     def _needs_of_state(self, options: RunOptions) -> Needs:
-        """Requirements of an operation that works on the state, without the program unless the options ask for it."""
+        """Requirements of a refresh or a destroy. The program is loaded only if the options ask for it."""
         own = self._kubernetes(options)
         return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
 
@@ -264,11 +264,11 @@ class Simulation:
         """Starts Prometheus and Alertmanager, configured by the deployed objects of the stack's metrics collector.
 
         Args:
-            otherwise: Function that returns the scrape jobs and rules for a cluster without a collector, by the
-                cluster's name.
+            otherwise: Function that returns the scrape jobs and rules for a cluster without a metrics collector. Its
+                argument is the cluster's name.
 
         Raises:
-            BuildFailed, SimulationError: one of the two did not start.
+            BuildFailed, SimulationError: Prometheus or Alertmanager did not start.
         """
         report.phase("telemetry")
         tools = toolbox(self.home.tools, report.tool, TELEMETRY)

@@ -1,6 +1,4 @@
-"""The stack file that the engine reads; secrets are encrypted once, and their encryption is reused while they do not
-change.
-"""
+"""Stack file that the engine reads. An encrypted secret is reused in later runs until its value changes."""
 
 from __future__ import annotations
 
@@ -29,8 +27,10 @@ class StackFile:
     passphrase: Path
 
     def write(self, config: Mapping[str, Any], secret: Mapping[str, str]) -> bool:
-        """Writes the configuration to the stack file. Returns True if the file also contains all secrets, whose earlier
-        encryption could be reused. `secret`: value by `project:key.path`.
+        """Writes the configuration to the stack file, and adds the saved encrypted secrets if they are still valid.
+        Returns False if secrets are missing, so that the CLI has to encrypt them.
+
+        `secret`: values of the secrets by `project:key.path`.
         """
         sealed = self._remembered(secret) if secret else None
         if sealed is not None and set(sealed["config"]) & set(config):

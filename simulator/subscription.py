@@ -16,9 +16,10 @@ from simulator.errors import SimulationError
 AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
 """File with limits of the simulated Azure that are lower than the defaults. Example: `{"quota": {"lowPriorityCores":
-40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, nodes and requests. `"busy": {"cpu":
-3}` means that Azure upgrades the pool `cpu` until it has refused three requests to the pool or to its cluster.
-`{"taken": {"StorageAccount": ["stdev1"]}}` lists names that other customers hold.
+40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}, "taken": {"StorageAccount": ["stdev1"]}}`.
+
+`quota` is in vCPUs and `capacity` in nodes. `"busy": {"cpu": 3}` means that the first three requests to the pool `cpu`
+or to its cluster are refused because Azure upgrades the pool. `taken` lists names that other customers hold.
 """
 
 
@@ -34,7 +35,9 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
 
 
 def open_pools(folder: Path, host: NodeHost) -> PoolCloud:
-    """The same Azure for a process that changes the numbers of nodes of pools only. Raises SimulationError."""
+    """The simulated Azure of the simulation in `folder`, reduced to changes of the number of nodes of pools. Raises
+    SimulationError.
+    """
     return PoolCloud(folder / AZURE_FILE, host, **_options(folder, record=False))
 
 

@@ -33,7 +33,9 @@ class RunnerController:
         self._refused: dict[str, str] = {}
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one while a scale set is refused, else None."""
+        """Serves all scale sets once. Returns None, or the seconds until the next round if the controller could not log
+        in for a scale set.
+        """
         found = [each for each in self._controllers.all() if int(at(each, "status.availableReplicas", 0)) > 0]
         if not found:
             return None

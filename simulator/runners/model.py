@@ -18,8 +18,8 @@ from simulator.cluster.objects import Json, annotations_of, at, digest, name
 from simulator.runners import names
 
 QUEUED = f"{SIMULATOR}queued-jobs"
-"""Annotation of a scale set with the number of jobs that wait at GitHub for one of its runners. Whoever queues a job
-increases the number.
+"""Annotation of a scale set: the number of jobs that wait at GitHub for one of the scale set's runners. To queue a job,
+increase the number.
 """
 RUNNER, LISTENER = "runner", "runner-scale-set-listener"
 COMPONENT = "app.kubernetes.io/component"

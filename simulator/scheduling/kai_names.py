@@ -24,9 +24,9 @@ OPERANDS = {
     "queueController": "queue-controller",
     "nodeScaleAdjuster": "node-scale-adjuster",
 }
-"""Names of the operands' Deployments, by section of a Config."""
+"""Names of the Deployments that KAI's operator creates, by the section of its Config object that configures each."""
 QUEUE_API, POD_GROUP_API, TOPOLOGY_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2", "kai.scheduler/v1alpha1"
 QUEUE_LABEL, GROUP_ANNOTATION = "kai.scheduler/queue", "pod-group-name"
-"""Label of a Pod with the queue that it takes its GPUs from, and annotation of a Pod with the group of Pods that it
-starts with.
+"""Label of a Pod with its queue, from which the Pod takes its GPUs; and annotation of a Pod with its PodGroup, whose
+Pods start together.
 """

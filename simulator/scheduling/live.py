@@ -17,8 +17,8 @@ PAUSE = 3
 there would otherwise be no pause.
 """
 SCAN_MINUTES = 10 / 60
-"""Minutes between two scans of the autoscaler (AKS's scan-interval), so that it considers Pods together that were
-created together.
+"""Minutes between two scans of the autoscaler (AKS's scan-interval). Pods that are created within one interval are
+considered together.
 """
 
 

@@ -25,9 +25,9 @@ templates/rbac).
 
 
 class View:
-    """Watches on the cluster, and the few writes that the schedulers share.
+    """Watches on the cluster, and the few writes that both schedulers need.
 
-    `changed` is called from the watches' threads.
+    The watches call `changed` after each change, from their own threads.
     """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class View:
         return self._watches[NODES].all()
 
     def has_kai(self) -> bool:
-        """True if KAI's scheduler is installed and available. From the first time on, KAI's kinds are watched."""
+        """True if KAI's scheduler is installed and available. The first True starts the watches on KAI's own kinds."""
         found = self._runs(kai_names.SCHEDULER)
         if found:
             for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
@@ -61,8 +61,8 @@ class View:
         return found
 
     def has_binder(self) -> bool:
-        """True if KAI's binder is available: the scheduler itself only creates BindRequests (v0.17.0,
-        pkg/scheduler).
+        """True if KAI's binder is available. Without the binder no Pod gets a node, because KAI's scheduler only
+        creates BindRequests (v0.17.0, pkg/scheduler).
         """
         return self._runs(BINDER)
 

@@ -1,8 +1,8 @@
-"""Simulation of SchedMD's slurm-operator, and of Slurm as far as its nodes have states.
+"""Simulation of SchedMD's slurm-operator, and of the states that Slurm gives its nodes.
 
-The objects that it creates for its resources, when it drains a node, and what it does not change follow
-SlinkyProject/slurm-operator: internal/builder (objects), internal/controller/nodeset (Pods, cordons, rolling updates),
-pkg/conditions (states).
+The simulation creates the same objects as SlinkyProject/slurm-operator, drains nodes in the same cases, and leaves the
+same things unchanged. Read there: internal/builder (objects), internal/controller/nodeset (Pods, cordons, rolling
+updates), pkg/conditions (states).
 """
 
 from __future__ import annotations

@@ -80,7 +80,9 @@ def pod(nodeset: Json, node: str) -> Json:
 
 
 def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
-    """True if a node should get a Pod, and True if it keeps the Pod that it has (PodShouldRunOnNode)."""
+    """Two answers about a node (PodShouldRunOnNode): True if a Pod of the NodeSet may start there, and True if a
+    running Pod may stay there.
+    """
     given: Json = {"spec": at(nodeset, "spec.template.spec", {})}
     if not (matches(at(given, "spec.nodeSelector", {}), labels(node)) and selects(given, node)):
         return False, False
@@ -209,8 +211,8 @@ def configured_gpus(nodeset: Json) -> int:
 
 
 def cordon_reason(given: Json, node: Json, propagated: Sequence[str]) -> str:
-    """Reason for draining a cordoned node: from its annotation, else from its conditions of these types, else a fixed
-    sentence.
+    """Reason for draining a cordoned node. It comes from the node's annotation, else from those conditions whose types
+    are in `propagated`, else it is a fixed sentence.
     """
     written = " ".join(annotations_of(node).get(names.CORDON_REASON, "").split())[:256]
     if written:

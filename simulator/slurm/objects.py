@@ -52,8 +52,8 @@ def cluster_name(controller: Json) -> str:
 
 
 def slurm_name(nodeset: Json) -> str:
-    """Name of a NodeSet in Slurm: the hostname in its template, with which the names of its hosts begin, or otherwise
-    the NodeSet's own name.
+    """Name of a NodeSet in Slurm, with which the names of its hosts begin: the hostname in the NodeSet's Pod template,
+    else the NodeSet's own name.
     """
     return str(at(nodeset, "spec.template.spec.hostname", "") or name(nodeset)).rstrip("-")
 
@@ -65,7 +65,7 @@ def rest_objects(rest: Json) -> list[Json]:
 
 
 def login_objects(login: Json) -> list[Json]:
-    """Objects for a LoginSet: a Pod to log in to, and what it needs."""
+    """Objects for a LoginSet: the Deployment whose Pod users log in to, and its Service."""
     key, marks = name(login), _marks(names.LOGIN, name(login), "login")
     deployment = _deployment(login, key, marks, names.LOGIN, {"initconf": at(login, "spec.initconf", {})})
     return [_service(login, key, marks, names.LOGIN), deployment]
@@ -93,7 +93,7 @@ def worker_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
 
 
 def container(key: str, given: Mapping[str, Any], **own: Any) -> Json:
-    """A container with the operator's own fields, overridden by those in `given`."""
+    """Container with the name `key` and the operator's fields `own`. Fields in `given` override them."""
     return {"name": key, **own, **copy.deepcopy(dict(given))}
 
 

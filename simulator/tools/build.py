@@ -1,7 +1,7 @@
-"""Builds of commands from their Go modules.
+"""Builds of command families. A family is a set of commands that are built from one Go module.
 
-`go.sum` has the checksum of every module. A family is built once for each content of its go.mod and go.sum, so a
-changed pin does not replace the old build, and going back needs no build.
+Every module's checksum is in `go.sum`. Each content of the family's go.mod and go.sum gets its own build, so a changed
+pin leaves the old build in place, and going back needs no new build.
 """
 
 from __future__ import annotations

@@ -46,13 +46,15 @@ class Family:
     module: str
     """Go module whose version is written into the commands."""
     commands: dict[str, str]
-    """Name by which each command is known, by the name that `go build` gives it."""
+    """Name under which the simulator knows each command; the keys are the names that `go build` gives the files."""
     stamps: tuple[str, ...] = ()
     """Linker variables that are set to the version; `{v}`, `{major}` and `{minor}` are replaced."""
     tags: tuple[str, ...] = ()
     """Build tags for `go build`."""
     packages: int = 0
-    """Largest number of packages that a build compiles, as `go list -deps tool` lists them, for estimates."""
+    """Largest number of packages that a build compiles, from `go list -deps tool`. It serves for estimates of the build
+    time.
+    """
 
     @property
     def folder(self) -> Path:

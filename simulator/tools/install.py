@@ -121,7 +121,9 @@ class _Source:
         self._cache, self._report, self._origin = cache, report, origin
         self._reasons: dict[str, str] = {}
         self._unreachable: dict[str, str] = {}
-        """Reason why a host is unreachable, by host: one timeout is enough for each."""
+        """Reasons why a host is unreachable, by host name. A host that is listed is not tried again, because each try
+        would wait for a timeout.
+        """
 
     def download(self, family: Family) -> Path | None:
         """The family's folder, downloaded if need be; None if there is no usable release."""

@@ -16,8 +16,8 @@ _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloade
 
 
 class ToolLines:
-    """Reporter of progress, which prints lines with the function `say`. `current`: the present line for a terminal,
-    which can be redrawn at any time.
+    """Reporter of progress, which prints lines with the function `say`. For a terminal, `current` returns a line that
+    can be redrawn at any time.
     """
 
     def __init__(

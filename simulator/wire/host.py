@@ -22,7 +22,9 @@ _MAX_MESSAGE = 400 << 20
 
 
 class ProviderFactory(Protocol):
-    """Factory of providers of one package. A `Provider` class whose constructor takes no arguments is one."""
+    """Factory of providers of one package. A `Provider` class whose constructor takes no arguments meets
+    this protocol.
+    """
 
     @property
     def package(self) -> str: ...

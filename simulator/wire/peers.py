@@ -1,7 +1,7 @@
-"""Access check of a provider: it admits only processes of the user who runs it.
+"""Access check of a provider: only processes of the user who runs the provider may connect.
 
-The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so it sends no secret, and every user of
-the machine can connect to the provider. The kernel knows who owns the socket at the other end.
+The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS) and sends no secret, so every user of the
+machine could connect. The check asks the kernel which user owns the socket at the other end of a connection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
 """The loopback address 127.0.0.1 as written in these tables, on machines whose byte order is little-endian."""
 REMEMBERED_SECONDS = 5.0
-"""Seconds for which an answer is reused: reading the table takes milliseconds, but a port may be reused later."""
+"""Seconds for which the owner of a port is remembered. Reading the kernel's table for each call would take
+milliseconds; after a longer time another user's process may have the port.
+"""
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
 IsOwn = Callable[[int, int], bool]
@@ -66,7 +68,7 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
     def __init__(self, verdict: IsOwn = is_own) -> None:
         self._verdict = verdict
         self._asked: dict[int, float] = {}
-        """Time at which the kernel last reported a port as this user's."""
+        """Time at which the kernel last reported that a process of this user owns a port, by port."""
         self.port = 0
         """Port of the server itself; 0 until the server is bound."""
 

@@ -38,8 +38,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource. The resource is replaced if a changed path is in `replaces` or below a path in it; `[*]`
-    in such a path stands for any element.
+    """Changes of a resource. The resource is replaced if the path of a change, or a path above it, is in `replaces`;
+    there `[*]` stands for any element of a list.
     """
 
     changes: Mapping[str, Change]

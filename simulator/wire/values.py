@@ -56,10 +56,11 @@ def has_unknown(value: Any) -> bool:
 
 
 def changes(old: Any, new: Any, path: str = "", member: Callable[[str, str], str] | None = None) -> dict[str, Change]:
-    """Differing property paths (`a.b[0]["odd key"]`), each with its kind of change. An unknown differs from any value.
+    """Paths of the properties that differ, such as `a.b[0]["odd key"]`, each with the kind of its change. An unknown
+    differs from any value.
 
-    `member`: function that writes the path of a key; by default as the Pulumi SDK, which quotes all keys but those of
-    letters, digits and `_`.
+    `member`: function that joins a path and a key. By default the Pulumi SDK's notation, which quotes every key that
+    has other characters than letters, digits and `_`.
     """
     at_key = member or _member
     if isinstance(old, Mapping) and isinstance(new, Mapping):

@@ -1,12 +1,12 @@
-"""Rewriting of a stack's state after an interrupted run: unfinished creations become resources. A refresh then finds
-out which of them exist.
+"""Repair of a stack's state after an interrupted run: each creation that the run did not finish becomes a resource of
+the state. A refresh then finds out which of these resources exist.
 
-A refresh that reads a resource for the first time takes every value that Azure shows as an input, as `pulumi import`
-does. The next run would then remove the values that the program does not set, and for some of them replace a node pool.
-So the inputs of the creation are restored after the refresh.
+The first refresh of a resource records every value that Azure shows as an input, as `pulumi import` does. The next run
+would then remove the values that the program does not set, and replace a node pool for some of them. Therefore the
+original inputs of each creation are restored after the refresh.
 
-`pulumi refresh --import-pending-creates` is meant for this, but forgets the creations: in Pulumi 3.259.0 nothing reads
-the operations that it marks (seen with the binary). `pulumi stack import` drops all unfinished operations.
+`pulumi refresh --import-pending-creates` is meant for this case but does not work in Pulumi 3.259.0: it marks the
+creations, and nothing reads the marks (seen with the binary). `pulumi stack import` drops all unfinished operations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from simulator.azure import ids
 from simulator.kubernetes.objects import RELEASE_TYPE, name_of, object_id
 
 INPUTS_OUTPUT = "__inputs"
-"""The output in which Pulumi's plugins for Azure and Kubernetes keep the inputs that they compare."""
+"""Output in which Pulumi's plugins for Azure and Kubernetes keep a resource's last inputs. The plugins compare new
+inputs with them.
+"""
 _SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)", re.IGNORECASE)
 
 
@@ -62,9 +64,7 @@ def assume_created(deployment: Mapping[str, Any], except_releases: Collection[st
 
 
 def with_inputs_of(adoption: Adoption, deployment: Mapping[str, Any]) -> dict[str, Any]:
-    """The state after the refresh of an adoption, in which each adopted resource has the inputs of its
-    creation again.
-    """
+    """The refreshed state `deployment`, in which each adopted resource has the inputs of its creation again."""
     inputs: dict[str, dict[str, Any]] = {
         each["urn"]: each.get("inputs") or {}
         for each in adoption.deployment["resources"]

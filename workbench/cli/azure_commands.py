@@ -10,8 +10,8 @@ ASSIGNER_ROLE = "Role Based Access Control Administrator"
 
 
 def condition() -> str:
-    """Condition that limits a right to assign roles to those roles that the program assigns (Azure docs,
-    delegate-role-assignments).
+    """Condition for a right to assign roles: only the roles that the program assigns may be assigned or removed (Azure
+    docs, delegate-role-assignments).
     """
     roles = ", ".join(sorted(ASSIGNED))
     kind = "Microsoft.Authorization/roleAssignments"

@@ -82,7 +82,7 @@ def azure_of_login(subscription: str | None, *, fresh: bool = False) -> tuple[Re
 
 
 def answers_folder() -> Path:
-    """Folder of the answers of Azure that commands keep."""
+    """Folder in which commands keep Azure's answers for later commands."""
     from workbench.preflight.kept_answers import FOLDER
 
     return user_folder() / FOLDER

@@ -68,8 +68,8 @@ def everything(
 
 
 def wanted_rights(plan: Plan, subscription: str) -> list[Wanted]:
-    """The planned resources of a subscription that the caller must be able to create, and the role in each role
-    assignment.
+    """Planned resources that the caller must have the right to create in a subscription. For a role assignment, also
+    the role that it assigns.
     """
     return [
         Wanted(each.type, each.name, each.resource_id, _role(each))
@@ -117,8 +117,8 @@ def _groups(plan: Plan) -> dict[str, str]:
 
 
 def flow_findings(declared: Declared) -> Iterator[Finding]:
-    """Findings about connections that are closed but must be open, or open but must be closed. Azure accepts the
-    resources all the same.
+    """Findings about connections that are closed but must be open, or open but must be closed. Azure does not check
+    connections, so it accepts the resources.
     """
     from workbench.policies.flows.judging import judge, state_of
 

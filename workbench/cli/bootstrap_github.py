@@ -50,9 +50,10 @@ class ScriptStep:
 
 
 def environment_filter(name: str) -> str:
-    """jq filter for the body of a PUT of an environment: its present settings, with policies for branches.
+    """jq filter that makes the body of a PUT of an environment from GitHub's answer: the environment's present
+    settings, with a policy for branches.
 
-    `kept` is true in the output if the environment already has such policies.
+    For an environment that already has policies for branches, the output is `kept` instead.
     """
     timer, reviewers = _RULE.format("wait_timer"), _RULE.format("required_reviewers")
     body = (

@@ -1,4 +1,6 @@
-"""Beginning of the script of `physai bootstrap`: shell functions, and a trap that locks the delivery groups again."""
+"""Beginning of the script of `physai bootstrap`: shell functions, and a trap. When the script ends, the trap puts back
+the locks on resource groups that the script had to remove.
+"""
 
 from __future__ import annotations
 

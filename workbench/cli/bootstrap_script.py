@@ -43,11 +43,11 @@ class Needs:
 def deliveries(
     subscriptions: Mapping[str, str], repository: str, location: str, stacks: Sequence[str]
 ) -> list[Delivery]:
-    """The names of pipeline resources for each environment, each in its own subscription.
+    """Names of the pipeline resources of each environment, each environment in its own subscription.
 
-    Raises InvalidValue for an invalid name, and if two environments would share a subscription. An environment's
-    identity can write and assign roles in its whole subscription. In a shared one, dev's identity could make itself
-    administrator of prod's cluster.
+    Raises InvalidValue for an invalid name, and for a subscription that two environments would share. An environment's
+    identity can write resources and assign roles in its whole subscription. In a shared subscription, dev's identity
+    could make itself administrator of prod's cluster.
     """
     found: list[Delivery] = []
     for environment, subscription in subscriptions.items():
@@ -63,7 +63,9 @@ def deliveries(
 
 
 def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[ScriptStep]:
-    """All steps of the script, in order. Each can be run again, and keeps what exists."""
+    """All steps of the script, in order. Each step leaves existing resources as they are, so the script can be run
+    again.
+    """
     return [
         *protection(delivered[0].repository),
         *(

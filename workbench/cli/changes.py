@@ -27,8 +27,8 @@ VERBS = {
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
 REPEATED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
-"""Parts of messages that are not shown, because they repeat others: the program reports each retry itself, and a
-failure has a message of its own.
+"""Texts that mark a message as a repetition, which is not shown: the program itself reports each retry, and each
+failure has its own message.
 """
 
 
@@ -98,8 +98,8 @@ class Run:
     violations: list[PolicyViolation] = field(default_factory=list[PolicyViolation])
 
     def add(self, event: EngineEvent) -> Step | Message | None:
-        """Adds an event of the engine. Returns the step that it starts or ends, or its message, if that is to be shown;
-        else None.
+        """Adds an event of the engine. Returns the step that the event starts or ends, or the message that it contains;
+        None if nothing is to be shown.
         """
         if event.resource_pre_event is not None:
             return self._started(event.resource_pre_event.metadata)
@@ -162,10 +162,10 @@ class Run:
 
 
 def _replacing(metadata: StepEventMetadata) -> tuple[str, ...]:
-    """Property paths that require a replacement.
+    """Property paths whose change replaces the resource, as the provider reports them.
 
-    They are those that the provider reports. If it reports none, they are those of the option `replace_on_changes`,
-    which the engine marks only in the detailed difference.
+    If the provider reports none, the paths of the option `replace_on_changes`, which the engine marks only in the
+    detailed difference.
     """
     marked = (path for path, each in (metadata.detailed_diff or {}).items() if each.diff_kind.endswith("-replace"))
     return tuple(metadata.keys or sorted(marked))

@@ -52,12 +52,13 @@ class Pulled:
 def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
     """Downloads a chart's archive to the cache, unless the cache has the pinned archive.
 
-    With `locked`, a chart without a known checksum is not downloaded: a pipeline would trust whatever it got.
+    With `locked`, a chart without a known checksum is refused. Pipelines use this option: they cannot judge the first
+    download of a chart.
 
     Raises:
-        Unlocked: `locked`, and the chart has no checksum.
+        Unlocked: `locked` is set, and the chart has no known checksum.
         PullFailed: the repository has no such chart, or cannot be reached.
-        ChecksumMismatch: the repository has another archive than the pinned one, which is deleted.
+        ChecksumMismatch: the downloaded archive is not the pinned one. It is deleted.
     """
     target = cached_chart(chart)
     lock = user_folder() / "locks" / "charts.lock"

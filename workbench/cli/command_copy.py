@@ -1,7 +1,8 @@
-"""Code of a copy of the resident process, which runs a command line in place of the process that the user has started.
+"""Code that runs in a copy of the resident process. The copy runs a command line in place of the process that the user
+has started.
 
-The resident process imports this module, so that the imports of the commands of `resident_command` are already loaded
-in each copy.
+The resident process imports this module, and with it the modules of the commands that may run in a copy. So each copy
+begins with these modules loaded.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ USED = (
     "workbench.cli.workflows.runner",
     "simulator.simulation",
 )
-"""Modules that commands import when they run. Together with their own imports they are all that commands use."""
+"""Modules that commands import only when they run. The resident process loads them in advance, too."""
 
 for _module in USED:
     importlib.import_module(_module)
@@ -92,8 +93,8 @@ def _opened(number: int, mode: str, text: tuple[str, str]) -> TextIOWrapper:
 
 
 def _obey(control: socket.socket) -> None:
-    """Sends this process the signals that the user's process passes on. If that process ends, kills everything that
-    this one has started.
+    """Sends this process the signals that the user's process passes on. When the user's process has ended, kills this
+    process and all processes that it has started.
     """
     with suppress(OSError):
         while numbers := control.recv(16):

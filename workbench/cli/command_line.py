@@ -10,7 +10,9 @@ from workbench.cli.resident_command import COPY
 RUN_THE_PROGRAM = ("up", "preview")
 """Commands that run the Pulumi program."""
 WITHOUT = {"-h", "--help", "--from"}
-"""Options with which these commands do not run the program: `--from` shows a preview that somebody else has made."""
+"""Options with which `up` and `preview` do not run the program. With `--from`, `preview` shows a preview that somebody
+else has made.
+"""
 
 
 def run_here(arguments: Sequence[str]) -> int:

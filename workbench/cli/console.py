@@ -31,9 +31,7 @@ STYLES = {
 
 @dataclass(frozen=True)
 class _Inert:
-    """Content for a console whose text is passed through `physical_ai.untrusted.text` when it is rendered, because it
-    may come from any file.
-    """
+    """Renderable whose text passes through `physical_ai.untrusted.text`, because the text may come from any file."""
 
     renderables: Sequence[ConsoleRenderable]
 
@@ -66,8 +64,8 @@ out, err = Console(), Console(stderr=True)
 
 
 def renew() -> None:
-    """Adapts the consoles to the present standard streams and environment variables, which differ in a copy of a
-    process.
+    """Adapts the consoles to the present standard streams and environment variables. A copy of the resident process
+    needs this, because it was forked with other streams and variables.
     """
     width = None if sys.stdout.isatty() else PIPED_WIDTH
     Console.__init__(out, highlight=False, width=width)
@@ -81,8 +79,8 @@ renew()
 
 
 def discard_output() -> None:
-    """Discards output that is still buffered. Writing it at the end of the process would fail, as an
-    earlier write did.
+    """Discards output that is still buffered after a write has failed. Otherwise Python would write it at the end of
+    the process, and fail again.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):

@@ -84,7 +84,9 @@ def _draw(dashboard: Dashboard, reader: Reader, clock: Clock, folder: Path, mode
 
 
 def _line(query: Query, labels: Mapping[str, str], values: Sequence[Sequence[Any]], clock: Clock, now: float) -> Json:
-    """One series of a panel; its times are simulated minutes before now."""
+    """One series of a panel as data. `x` has the time of each value in simulated minutes relative to `now`, so past
+    values are negative.
+    """
     return {
         "name": legend(query.legend, labels),
         "labels": dict(labels),

@@ -27,9 +27,10 @@ def context_of(settings: Settings) -> str | None:
 
 
 def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
-    """Findings about the stack's existing cluster, and the reason why it was not asked, or None if it was.
+    """Findings about the stack's existing cluster, and None; or no findings, and the reason why the cluster was not
+    asked.
 
-    The result as a whole is None for a stack that creates its cluster.
+    For a stack that creates its cluster, the result is None instead of a pair.
     """
     settings = loaded.settings
     target = existing_cluster(settings)
@@ -53,7 +54,9 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """Findings about objects of other owners in the cluster. A preview and a deployment report them, too."""
+    """Findings about objects in the cluster that belong to other owners. `preview` and `up` report the
+    same findings.
+    """
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:

@@ -97,8 +97,8 @@ def listing(name: str) -> dict[str, Any]:
 
 
 def with_values_named(command: Any, parent: Any = None) -> Any:
-    """The command, changed so that its help shows the names of option values as the reference page does, and none for
-    flags.
+    """The command, changed so that its help names the value of each option as the reference page does. A flag has no
+    value, and none is named.
     """
     context = typer.Context(command, parent=parent, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):

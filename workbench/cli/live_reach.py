@@ -26,7 +26,9 @@ PATHS: Mapping[str, str] = {
     SERVICE: "/api/v1/services",
     NETWORK_POLICY: "/apis/networking.k8s.io/v1/networkpolicies",
 }
-"""API path of the objects that replace a stack's declared resources, by resource type."""
+"""API path by resource type. The cluster's objects at these paths take the place of the stack's declared resources of
+the type.
+"""
 PODS = "/api/v1/pods"
 OTHERS: Mapping[str, str] = {
     "CiliumNetworkPolicy": "/apis/cilium.io/v2/ciliumnetworkpolicies",
@@ -91,8 +93,8 @@ def _of(policy: Resource) -> tuple[str, str]:
 
 
 def _foreign(live: Sequence[Resource], own: set[tuple[str, str]]) -> Iterator[str]:
-    """Notes about NetworkPolicies of other owners in the namespaces of the flows, and about missing ones of
-    the stack.
+    """Notes about NetworkPolicies: those in the flows' namespaces that are not the stack's, and those of the stack that
+    the cluster lacks.
     """
     about = {each.namespace for each in PARTIES.values() if isinstance(each, Pod)}
     others = [f"{space}/{called}" for space, called in map(_of, live) if (space, called) not in own and space in about]
@@ -140,7 +142,9 @@ def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
 
 
 def _absent(world: World, running: tuple[Pod, ...] | None) -> Iterator[str]:
-    """Notes about parties without a running Pod. They are judged by a Pod with the labels that their chart sets."""
+    """Notes about parties of flows that have no running Pod. In place of the missing Pod, a Pod with the labels from
+    the party's chart is judged.
+    """
     if running is None:
         return
     live = replace(world, running=running)

@@ -32,7 +32,9 @@ def _complete_stack(incomplete: str) -> list[str]:
 
 
 USUAL_WORK_VARIABLE = "PHYSAI_USUAL_WORK"
-"""Environment variable with which `physai preview` judges a change by the pools' usual load."""
+"""Environment variable that makes `physai preview` judge a change by the usual load of the pools, instead of by the
+work that runs now.
+"""
 Stack = Annotated[str, typer.Argument(help="The stack, <env>-<region>.", autocompletion=_complete_stack)]
 Files = Annotated[
     list[Path] | None,

@@ -25,7 +25,7 @@ NOT_RUNNING = (
 BEHIND_SECONDS = 300.0
 """Seconds after which Prometheus treats a series as stale, so that its last value does not show the present."""
 REPORTED = "DCGM_FI_DEV_FB_USED|gpu_operator_node_device_plugin_devices_total|gpu_used_vram"
-"""Names of metrics of which each node with working exporters has at least one."""
+"""Pattern of metric names. Each node whose exporters work has at least one of these metrics."""
 _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
 
 
@@ -40,7 +40,7 @@ class Signals:
     reported: Mapping[str, float] = field(default_factory=dict[str, float])
     """Time of each node's last report about its GPUs, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
-    """Xids that occurred within the period `WINDOW`, by node. For a firing alert, the Xid is in the alert's labels."""
+    """Xids that occurred within the period `WINDOW`, by node."""
     unread: tuple[str, ...] = ()
     """Texts about alerts and Xids that were not read, with the option that reads them."""
 
@@ -59,7 +59,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Asked:
-    """Functions that return a Prometheus's answers, or recorded ones."""
+    """Source of Prometheus's answers: a running Prometheus, or a recording."""
 
     address: str
     ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]

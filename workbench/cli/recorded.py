@@ -46,7 +46,8 @@ class Recorded:
         return datetime.datetime.fromisoformat(self.recording.recorded_at)
 
     def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
-        """The recorded settings. If they cannot be loaded, or the command line changes settings, those of the checkout.
+        """The recorded settings. The settings of the checkout instead, if the recorded ones cannot be loaded or the
+        command line changes settings.
 
         Raises:
             SettingsError: the settings are invalid.
@@ -159,10 +160,10 @@ def forget() -> None:
 
 
 def fault_in_recording(problem: Exception) -> str | None:
-    """Text about an error that the content of an opened recording may have caused; None if no recording is open, or for
-    an error of another type.
+    """Message for an error that may come from the content of an opened recording. None if no recording is open, or if
+    the error has another type.
 
-    The checks of a recording file cannot know everything that a command relies on.
+    Such errors occur because the checks of a recording file do not know everything that a command relies on.
     """
     if not _FILES:
         return None
@@ -198,11 +199,12 @@ def opened(file: Path, stack: str, **others: object) -> Recorded:
     """The recording in a file. Prints its age.
 
     Args:
-        stack: Stack on the command line; the default stack stands for that of the recording.
-        others: Options that name another source, by name. None of them may have a value.
+        stack: Stack on the command line. The default stack means that none was named, and the recording's stack is
+            used.
+        others: Values of the options that name another source, by name. An option with a value is an error.
 
     Raises:
-        typer.BadParameter: another source or another stack is given, too.
+        typer.BadParameter: the command line names another source or another stack, too.
         typer.Exit: the file is not a recording.
     """
     from workbench.cli.options import DEFAULT_STACK

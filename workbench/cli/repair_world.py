@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Shortest time in real seconds that alerts in the simulator get to end. Other times are shorter in the simulator,
-because its clock is faster.
+"""Least time in real seconds that a repair waits for alerts to end in the simulator. All other waits are
+shorter, because the simulator's clock is faster.
 """
 
 

@@ -87,7 +87,9 @@ def listed(recording: Recording) -> Iterator[Listed]:
 
 
 def without_kind(recording: Recording) -> list[str]:
-    """Lists with objects whose kind the recording does not have."""
+    """API paths of recorded lists that have objects, but whose kind is neither in the recorded API discovery nor in a
+    recorded CRD.
+    """
     kinds = _defined(recording).keys() | _discovered(recording).keys()
     return [path for path, items in recording.lists.items() if items and path not in kinds]
 
@@ -102,8 +104,8 @@ def _discovered(recording: Recording) -> dict[str, tuple[str, bool]]:
 
 
 def _defined(recording: Recording) -> dict[str, tuple[str, bool]]:
-    """Kind of each CRD, and True if it is namespaced, by API path. Paths have every version: a reader may request
-    another one than the server prefers.
+    """Kind of each recorded CRD, and True if the kind is namespaced, by API path. There is a path for every version of
+    the CRD, because a reader may request any version.
     """
     return {
         f"/apis/{at(each, 'spec.group')}/{version.get('name')}/{at(each, 'spec.names.plural')}": (

@@ -103,8 +103,8 @@ def made_up(name: str) -> str:
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """`top` merged over `base`. Null values are kept, because the program applies them to the layers below the stack
-    file.
+    """The settings `top` merged over the settings `base`. A null value in `top` stays in the result, because the
+    program uses it to remove values of the layers.
     """
     merged = dict(base)
     for key, value in top.items():

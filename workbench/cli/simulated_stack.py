@@ -61,7 +61,7 @@ def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
 def changing_client(simulation: Simulation, cluster: str) -> Send:
     """Client that can change a simulated cluster, with the signature and errors of `physical_ai.readiness.client`.
 
-    The simulated programs provide the logs of acceptance Pods.
+    Requests for a Pod's log return the output that the simulator has written for the Pod's program.
     """
     from physical_ai.readiness import reader
     from physical_ai.readiness.shapes import Malformed, checked

@@ -37,7 +37,7 @@ MODELLED = {
     cert_manager.RELEASE: "cert-manager",
     slurm.OPERATOR_RELEASE: "Slurm's operator",
 }
-"""Names of the software whose containers do not run in the simulator, and which it imitates, by Helm release."""
+"""Software that the simulator imitates instead of running its containers: names for people, by Helm release."""
 GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """Label of a node with the version of the driver that GPU Feature Discovery has found."""

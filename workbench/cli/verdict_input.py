@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from workbench.policies import Stack as Declared
 
 _KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
-"""Outputs that follow from names, so that their recorded values are the real ones."""
+"""Names of outputs whose values Azure derives from resource names. Their recorded values therefore equal the real ones.
+"""
 
 
 def plan_of(requested: RequestedStack, declared: Declared, subscription: str) -> Plan:

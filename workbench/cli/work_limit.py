@@ -47,10 +47,10 @@ WaitHours = Annotated[
 def hold(
     requested: RequestedStack, options: RunOptions, most: float | None, wait: WaitFor | None, wait_hours: float
 ) -> None:
-    """Returns when the change may begin, or at once if neither a limit nor a wait is requested.
+    """Waits until the change may begin. Returns at once if neither the limit `most` nor the wait `wait` is requested.
 
     Raises:
-        typer.Exit: running work would lose too much, or still runs after the wait.
+        typer.Exit: the change would end more work than `most` allows, or work still runs after the wait.
     """
     if most is None and wait is None:
         return

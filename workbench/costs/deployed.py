@@ -12,9 +12,9 @@ from workbench.costs.model import Estimate, PoolCost
 
 
 def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:
-    """The cost of node pools at list prices.
+    """Cost of node pools at list prices.
 
-    The list of costs that are not counted is empty, because it follows from settings.
+    The estimate lists no costs that are not counted, because these follow from settings, which are not known here.
 
     Args:
         pools: Bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,

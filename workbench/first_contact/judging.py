@@ -31,9 +31,10 @@ class Result:
 
 
 def judge(stage: Stage, subject: Subject, answers: Sequence[Answer]) -> Result:
-    """The verdict on a stage: that of its first command that has not passed, else that of its last command.
+    """Verdict on a stage. It is the verdict on the first of its commands that has not passed or, if all have passed, on
+    the last.
 
-    `answers` are those of the stage's commands, in the order in which they ran.
+    `answers`: the answers of the stage's commands, in the order in which the commands ran.
     """
     found = [_JUDGES[stage.judge](stage, subject, answer) for answer in answers]
     if not found:

@@ -60,7 +60,9 @@ def is_done(progress: Progress, stage: Stage) -> bool:
 
 
 def begun(progress: Progress, stage: Stage, when: str, commands: Sequence[str]) -> Progress:
-    """The progress with a stage as running. A stage whose process dies stays running, and is run again."""
+    """The progress with `stage` marked as running. If the process dies, the mark remains, and the stage
+    is run again.
+    """
     return _with(progress, stage, Entry("running", when, commands=tuple(commands)))
 
 

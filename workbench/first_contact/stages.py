@@ -31,7 +31,9 @@ class Stage(Row):
     does: Text
     command: tuple[Text, ...]
     simulated: tuple[Text, ...] | Text
-    """The command line in the simulator, `as-on-azure`, or the reason why the simulator leaves the stage out."""
+    """Words of the command line in the simulator; or `as-on-azure` for the words of `command`; or the reason why the
+    simulator leaves the stage out.
+    """
     judge: Literal["findings", "exit", "gates", "accept"]
     topics: tuple[Text, ...] = ()
     demands: Text | None = None

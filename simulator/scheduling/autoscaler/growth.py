@@ -1,7 +1,8 @@
-"""Growth of pools: which pool grows for which Pods, and why a Pod makes no pool grow. Pure functions.
+"""Growth of pools: the pool that gets new nodes for waiting Pods, and the reasons why no pool grows for a Pod. Pure
+functions.
 
-As in cluster-autoscaler's core, Pods that fit on existing or upcoming nodes make no pool grow; for the other Pods, the
-autoscaler computes for each pool how many additional nodes would take how many of them.
+As in cluster-autoscaler's core, a Pod that fits on an existing or upcoming node makes no pool grow. For the other Pods,
+the autoscaler computes how many new nodes each pool would need, and how many of the Pods those nodes would take.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ class Growth:
 class ScaleUp:
     growth: Growth | None
     refused: tuple[tuple[Json, str], ...]
-    """Pods for which no pool grows, with the reasons of all pools; empty if any pool grows."""
+    """Pods for which no pool grows, each with the reason of every pool. Empty if any pool grows."""
     needed: frozenset[str]
-    """Names of nodes on which a waiting Pod would fit. They do not count as idle, whatever the Pod's scheduler waits
-    for.
+    """Names of nodes on which a waiting Pod would fit. These nodes do not count as idle, even if the scheduler cannot
+    place the Pod yet.
     """
 
 
@@ -81,12 +82,12 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
 
 
 def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
-    """The next growth of a pool.
+    """Next growth of a pool for the waiting Pods.
 
     Args:
-        pods: Candidates only.
+        pods: Waiting Pods for which `is_candidate` is true.
         offers: Ready nodes of all pools.
-        groups: The autoscaled pools.
+        groups: All autoscaled pools.
     """
     coming = [group.template for group in groups for _ in range(group.upcoming)]
     left, needed = _without_place(sorted(pods, key=_order), [*offers, *coming])
@@ -101,7 +102,9 @@ def _order(pod: Mapping[str, Any]) -> tuple[int, str, str]:
 
 
 def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[Json], set[str]]:
-    """The Pods that fit on no node when all are placed in turn, and the names of the nodes that take the others."""
+    """Result of placing the Pods on nodes one after the other: the Pods that fit on no node, and the names of the nodes
+    that got a Pod.
+    """
     room, left, needed = list(offers), list[Json](), set[str]()
     for pod in pods:
         place = next((index for index, offer in enumerate(room) if not why_not(pod, offer)), None)

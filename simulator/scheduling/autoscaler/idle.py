@@ -22,7 +22,9 @@ cluster-autoscaler).
 
 
 def minutes(profile: Mapping[str, Any], key: str) -> int:
-    """A duration of the profile in whole minutes, given as `15m`; the default if it is not set."""
+    """Duration in whole minutes that the autoscaler profile has for `key`, written there as `15m`. The default if the
+    profile lacks the key.
+    """
     match = re.fullmatch(r"(\d+)m", str(profile.get(key, "")))
     return int(match[1]) if match else DEFAULTS[key]
 
@@ -37,8 +39,12 @@ def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
 
 
 def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
-    """True for a node on which no Pod runs that keeps it busy and no waiting Pod would fit, and whose annotation does
-    not forbid scale-down.
+    """True if the autoscaler may remove the node: its name is neither in `busy` nor in `needed`, and no annotation of
+    the node forbids scale-down.
+
+    Args:
+        busy: Names of nodes with a Pod that blocks scale-down.
+        needed: Names of nodes on which a waiting Pod would fit.
     """
     host = str(at(node, "metadata.name"))
     return annotations_of(node).get(DISABLED) != "true" and host not in busy and host not in needed

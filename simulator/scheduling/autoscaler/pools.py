@@ -19,7 +19,9 @@ from simulator.wire import Refused
 
 
 class OneCluster:
-    """A `simulator.azure.cluster_host.NodeHost` for the cluster of a client."""
+    """Implementation of `simulator.azure.cluster_host.NodeHost` that changes the nodes of one cluster through its API
+    server.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -75,13 +77,14 @@ class Pools:
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
     def finish(self, registered: Mapping[str, int]) -> None:
-        """Finishes resizes that an earlier autoscaler process left unfinished. These are the resizes of pools whose
-        number of machines differs from their number of nodes.
+        """Finishes the resizes that an earlier autoscaler process began: those of all pools whose number of machines in
+        Azure differs from their number of nodes in the cluster.
 
-        The pool's state in Azure does not show this if another operation has ended since.
+        The numbers are compared because the pool's state in Azure is not reliable: another operation that has ended
+        since then has overwritten it.
 
         Args:
-            registered: Number of each pool's nodes in the cluster.
+            registered: Number of each pool's nodes in the cluster, by pool.
         """
         scaled = self.now()
         for pool in scaled.pools:

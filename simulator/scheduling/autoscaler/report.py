@@ -21,8 +21,11 @@ NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 
 def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Mapping[str, str]) -> Json:
-    """State of the autoscaler by node group, as the ConfigMap `cluster-autoscaler-status` has it. `backoffs`: Azure's
-    refusal, by pool that the autoscaler does not grow for a while.
+    """State of each node group, in the form of the ConfigMap `cluster-autoscaler-status`.
+
+    Args:
+        idle: Names of the idle nodes.
+        backoffs: Azure's reason for refusing growth, by pool that the autoscaler does not try to grow again yet.
     """
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:
@@ -54,8 +57,8 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
 
 def _info(problem: str | None) -> Json:
-    """Part of the status about a refusal after which the autoscaler waits. The error code is the one for errors of the
-    cloud (cluster-autoscaler, clusterstate/api).
+    """Field `backoffInfo` of a node group whose growth Azure refused with the text `problem`; empty without a refusal.
+    The error code is the one for errors of the cloud provider (cluster-autoscaler, clusterstate/api).
     """
     return {"backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": problem}} if problem else {}
 

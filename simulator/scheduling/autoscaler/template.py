@@ -107,10 +107,11 @@ def predicted(pool: ScaledPool) -> Json:
 
 
 def predicted_taint(text: str) -> Json | None:
-    """A taint of a pool as the autoscaler reads it; None, which means that it ignores the taint, unless it has exactly
-    one `=`.
+    """A pool's taint as the autoscaler reads it. None for a text without exactly one `=`: the autoscaler ignores such a
+    taint.
 
-    So `nvidia.com/gpu:NoSchedule` is lost, and an empty GPU pool seems to fit any Pod.
+    For example, it ignores `nvidia.com/gpu:NoSchedule`, so an empty GPU pool seems to fit Pods that do not tolerate the
+    taint.
     """
     parts = text.split("=")
     if len(parts) != 2 or not re.search(r":(NoSchedule|NoExecute|PreferNoSchedule)", parts[1]):
@@ -120,9 +121,11 @@ def predicted_taint(text: str) -> Json | None:
 
 
 def works(node: Mapping[str, Any]) -> bool:
-    """True for a node that the autoscaler counts as ready: without a not-ready taint, and with its GPUs.
+    """True for a node that the autoscaler counts as ready: the node is Ready, has no not-ready or startup taint, and
+    offers its GPUs.
 
-    The node lifecycle controller removes that taint slightly after the kubelet is ready (utils/kubernetes/ready.go).
+    The taint matters although the node is Ready: the node lifecycle controller removes it slightly later
+    (utils/kubernetes/ready.go).
     """
     keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
     tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)

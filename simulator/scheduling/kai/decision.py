@@ -39,7 +39,7 @@ class Round:
 def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Round:
     """Runs one round: places jobs one after the other, by queue, then by priority, then by age.
 
-    `shares` has the resources that queues have already got; the round adds those that it gives.
+    The round adds the resources of running and newly placed Pods to `shares`.
     """
     found, room = Round(), {offer.name: offer for offer in offers}
     total, waiting = _free(room.values()), list[Job]()
@@ -98,7 +98,9 @@ def _asked(job: Job) -> Share:
 
 
 def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
-    """Places the job's next Pods, all or none; returns the job after that, or None if it has to wait."""
+    """Places the next Pods of a job: all of them or, if one does not fit, none. Returns the job with the placed Pods as
+    active, or None if they were not placed.
+    """
     asked, pods = _asked(job), job.next_pods()
     over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
     if over is not None:
@@ -151,8 +153,8 @@ def uid_of(item: Mapping[str, Any]) -> str:
 
 
 def _of_job(job: Job, placing: _Placing, own: str) -> str:
-    """KAI's message for a job of which a Pod fits on no node (actions/common/allocate.go,
-    handleFailedTaskAllocation).
+    """KAI's message about a job that is not placed because one of its Pods fits on no node (actions/common/allocate.go,
+    handleFailedTaskAllocation). `own`: the message about that Pod.
     """
     pod: Json = placing.without_place or {}
     part = next(each for each in job.parts if each.name == part_of(pod))

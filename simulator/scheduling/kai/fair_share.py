@@ -64,8 +64,10 @@ class _Division:
         return max(self._wanted[queue.name] - self.given[queue.name], 0.0)
 
     def _by_weight(self, left: float, queues: Sequence[Queue]) -> tuple[float, list[tuple[float, Queue]]]:
-        """Gives whole units to queues by weight, and repeats this while a queue wants less than its part. Returns the
-        amount that is left, and the amount that each queue has lost by rounding.
+        """Divides the amount `left` among the queues by weight, in whole units. A queue that wants less than its part
+        gets only what it wants; the rest is divided again.
+
+        Returns the amount that is left, and the fraction of a unit that each queue has lost by rounding.
         """
         rests: dict[str, tuple[float, Queue]] = {}
         again = True

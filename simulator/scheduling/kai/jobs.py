@@ -25,8 +25,8 @@ WHOLE = "default"
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a group whose Pods have a minimum of their own: the Pods of a subgroup without subgroups of its own, or
-    all Pods of a group without subgroups.
+    """Smallest part of a PodGroup that has its own minimum of running Pods: a subgroup that contains no subgroups or,
+    in a group without subgroups, all Pods.
     """
 
     name: str
@@ -172,7 +172,9 @@ def part_of(pod: Mapping[str, Any]) -> str:
 
 
 def _minima(spec: Json) -> dict[str, int]:
-    """The parts of a group, with the minimum of each. A subgroup that has subgroups is not a part."""
+    """Minimum of running Pods of each part of a PodGroup, by the part's name. A subgroup that contains subgroups is no
+    part.
+    """
     given: list[Json] = spec.get("subGroups") or []
     above = {each.get("parent") for each in given}
     parts = {str(each["name"]): int(each.get("minMember") or 0) for each in given if each["name"] not in above}

@@ -70,8 +70,8 @@ class KaiScheduler:
         return pod if host is None or _has_node(pod) else {**pod, "spec": {**pod["spec"], "nodeName": host}}
 
     def _bind(self, found: Round) -> None:
-        """Binds Pods to nodes: events report the scheduler's choice, and the binder's success or failure
-        (pkg/binder/controllers).
+        """Binds the placed Pods to their nodes. Events report the scheduler's choice, and the success or failure of the
+        binding (pkg/binder/controllers).
         """
         for uid, (pod, host) in found.bindings.items():
             where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"

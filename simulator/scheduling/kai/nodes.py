@@ -34,7 +34,7 @@ WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
 """KAI's names for those resources that it does not call by their Kubernetes names."""
 STORAGE = ("ephemeral-storage", "storage")
 NODE_POOL = "default"
-"""Name of KAI's pool of all nodes, without a label that divides them."""
+"""KAI's name for the pool of all nodes, which exists as long as no label divides the nodes into several pools."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 
 
@@ -84,7 +84,7 @@ def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple
 
 
 def _counted(given: Amounts) -> dict[str, float]:
-    """Amounts in which GPUs of all vendors are one resource."""
+    """The amounts in `given`, with the GPUs of all vendors added up as one resource."""
     others = {key: value for key, value in given.items() if key not in GPU_RESOURCES}
     return {**others, GPU: sum(given.get(each, 0) for each in GPU_RESOURCES)}
 

@@ -14,7 +14,9 @@ from simulator.scheduling.kai.jobs import Job
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares, exceeds
 
 NOTHING_DUE = 1000
-"""Weight of a resource of which a queue has no fair share (noFairShareDrfMultiplier)."""
+"""Factor for the amount that a queue holds of a resource of which its fair share is 0. The product takes the place of
+the ratio between amount and fair share (noFairShareDrfMultiplier).
+"""
 
 
 def job_order(job: Job) -> tuple[int, int, str, str]:
@@ -39,7 +41,9 @@ class Order:
         return self._best(self._shares.children(""), best)
 
     def _best(self, queues: Sequence[Queue], jobs: Mapping[str, Job]) -> Job:
-        """The job of the queue that comes first among these, where each queue is represented by its best job."""
+        """Job to schedule next among the jobs of `queues` and of their child queues. The best job of each queue decides
+        which queue comes first.
+        """
         found: list[tuple[Queue, Job]] = []
         for queue in queues:
             if queue.name in jobs:
@@ -79,8 +83,8 @@ class Order:
         )
 
     def _due(self, queue: Queue) -> dict[str, float]:
-        """The largest amount of each resource that a queue is due (GetAllocatableShare); the cluster's whole amount if
-        the queue is due an unlimited amount.
+        """Amount of each resource that a queue may get at most (GetAllocatableShare): the larger of quota and fair
+        share, but not more than the limit. If quota and limit are both unlimited, the cluster's whole amount.
         """
         found: dict[str, float] = {}
         for key in RESOURCES:

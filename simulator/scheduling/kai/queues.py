@@ -23,7 +23,7 @@ GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
 (pkg/scheduler/api/resource_info/resource_info.go).
 """
 MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
-"""Pattern of the resource name of a MIG profile. KAI counts a MIG instance as so many GPUs as it has compute slices
+"""Pattern of the resource names of MIG profiles. KAI counts each compute slice of a MIG instance as one GPU
 (resource_info/resource_vector.go, TotalGPUs).
 """
 RESOURCES = (CPU, MEMORY, GPU)
@@ -54,7 +54,9 @@ class Queue:
 
     @classmethod
     def of(cls, item: Json) -> Queue:
-        """The queue of a Queue object. A resource that it does not mention has quota and limit 0, as in KAI."""
+        """The queue that the Queue object `item` describes. A resource that the object does not mention has quota 0 and
+        limit 0, as in KAI.
+        """
 
         def each(field: str) -> dict[str, float]:
             given = {key: float(at(item, f"spec.resources.{key}.{field}", 0)) for key in RESOURCES}
@@ -73,8 +75,8 @@ class Queue:
 
 
 def share_of(asked: Amounts) -> dict[str, float]:
-    """Requests of Pods in the units of queues. GPUs of both vendors are added up, and MIG instances count by their
-    slices.
+    """Requests of Pods reduced to CPU, memory and GPUs. The GPUs of both vendors are added up, and each compute slice
+    of a MIG instance counts as one GPU.
     """
     slices = ((MIG_RESOURCE.fullmatch(key), amount) for key, amount in asked.items())
     gpus = sum(asked.get(each, 0) for each in GPU_RESOURCES)
@@ -131,13 +133,13 @@ class Shares:
         return amounts.setdefault(queue, dict.fromkeys(RESOURCES, 0.0))
 
     def take(self, queue: str, share: Share, *, preemptible: bool) -> None:
-        """Adds resources that Pods of a queue have got to the allocated amounts of the queue and of its parents."""
+        """Adds the resources of Pods that have got a node to the allocated amounts of the queue and its parents."""
         for held in (self._allocated, *(() if preemptible else (self._fixed,))):
             self._count(held, queue, share)
 
     def ask(self, queue: str, share: Share) -> None:
-        """Adds resources that Pods of a queue have got or wait for to the requested amounts of the queue and of its
-        parents.
+        """Adds the resources of Pods, whether they have a node or wait for one, to the requested amounts of the queue
+        and its parents.
         """
         self._count(self._requested, queue, share)
 

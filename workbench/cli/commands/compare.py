@@ -33,8 +33,8 @@ Write = Annotated[
 def compare(file: Seen, against: Against = None, write: Write = False, json: Json = False) -> None:
     """Compare a recording with the simulated stack of the same name; exit with 3 if something differs.
 
-    Compared are VM sizes, labels and taints of nodes, Azure resources, workloads, CRDs, and durations. Each names the
-    file that has the assumption. --write adds the recorded values to the catalogue, with their date.
+    Compared are VM sizes, labels and taints of nodes, Azure resources, workloads, CRDs, and durations. Each difference
+    names the file with the wrong assumption. --write adds the recorded values to the catalogue, with their date.
     """
     from physical_ai.catalog.seen import seen_facts
     from workbench.recordings.comparing import differences

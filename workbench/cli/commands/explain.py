@@ -79,8 +79,8 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """Texts with the number of GPU metrics series of each pool: for each GPU, MIG instance or share, for each node, and
-    at most for the pool.
+    """Texts with the number of GPU metrics series of each pool: per GPU, MIG instance or share; per node; and the most
+    for the whole pool.
     """
     from physical_ai.settings.facts.telemetry import series_per_pool
 

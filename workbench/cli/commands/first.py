@@ -117,9 +117,8 @@ def _progress(folder: Folder, settings: Settings, *, simulated: bool, back: str 
 def _run_all(
     progress: Progress, subject: Subject, folder: Folder, figures: Figures, choices: tuple[str | None, str | None, bool]
 ) -> tuple[Ending, Progress]:
-    """Runs the stages that are not done, in their order, up to the chosen one or the first failure.
-
-    Returns how that ended, and the progress.
+    """Runs the stages that are not done, in order, up to the chosen stage or the first failure. Returns the reason for
+    the end, and the progress.
     """
     from workbench.cli.output.first import print_result, print_stage
     from workbench.first_contact.progress import is_done

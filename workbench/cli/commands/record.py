@@ -88,9 +88,9 @@ def record(  # noqa: PLR0917 - each is an option
 
 
 def _try(writes: Callable[[], Written], output: Path) -> Written:
-    """Result of `writes`. Raises typer.BadParameter if the file cannot be written because of a wrong --output.
+    """Result of `writes`. Raises typer.BadParameter if the path of --output is wrong.
 
-    A full disk or a missing right is not the option's fault: the OSError is raised again with the file's name.
+    A full disk or a missing right is not a wrong path: the OSError is then raised again with the name of the file.
     """
     try:
         return writes()

@@ -125,8 +125,8 @@ def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEF
 def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
     """Heal faults: the node then works as after a repair, and its device plugin is started again.
 
-    A GPU with a fault that outlives the job counts as reset or replaced. The Pod of the node's DCGM exporter also
-    starts again, as after a restart of the machine, and DCGM then reports no earlier Xid.
+    A GPU whose fault does not end with the job counts as reset or replaced. Then the Pod of the node's DCGM
+    exporter also starts again, as after a restart of the machine, and DCGM reports no earlier Xid.
     """
     from workbench.cli.output.alerts import healed_text
     from workbench.cli.simulated_telemetry import healed_document, injector

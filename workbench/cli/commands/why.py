@@ -158,8 +158,8 @@ def _given(  # noqa: PLR0917 - each is an option
     osmo: Path | None = None,
     wanted: str = "",
 ) -> Workloads:
-    """The cluster and the related data of the source that the options select: a recording, a real or a simulated
-    cluster.
+    """Input of the diagnosis from the source that the options select: a recording, a real cluster, or the simulated
+    one.
     """
     from workbench.cli.cluster_gates import cluster_of
     from workbench.cli.prometheus_signs import read_signals

@@ -45,10 +45,10 @@ class NoPicture(Exception):
 
 
 def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:
-    """Writes the SVG drawing to a file.
+    """Writes the SVG drawing of the GPU-hours in `found` to a file.
 
     Raises:
-        NoPicture: the file's name does not end with .svg, or it cannot be written.
+        NoPicture: the file's name does not end with .svg, or the file cannot be written.
     """
     if file.suffix != ".svg":
         raise NoPicture(f"{file}: only SVG is drawn; write {file.with_suffix('.svg')}")
@@ -59,10 +59,10 @@ def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:
 
 
 def picture(found: Sequence[Usage], since: str) -> str:
-    """The SVG drawing. Its colors follow the viewer's light or dark theme.
+    """SVG drawing of GPU-hours, a bar for each workflow. Its colours follow the viewer's light or dark theme.
 
     Args:
-        since: The period, such as `7d`.
+        since: Period of the GPU-hours, such as `7d`.
     """
     bars = _bars(found)
     height = TOP + BOTTOM + max(len(bars), 1) * (BAR + GAP)

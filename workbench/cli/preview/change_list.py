@@ -25,29 +25,32 @@ READ_BACK = (
     "{reasons}, and a refresh reports that as a change, and of what depends on it. --expect-no-changes does not report"
     " them; `up --refresh` sends the resource again, as it is."
 )
-"""Text about the reason why the updates of `read_back` are not counted."""
+"""Text that explains why the updates of the function `read_back` do not count as changes."""
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
 
 
 def planned(run: Run) -> list[Step]:
-    """Changes of a preview that count: without those of `read_back`, and with a replacement as one step."""
+    """Steps of a preview that count as changes. A replacement is one step, and the steps of the function `read_back`
+    are left out.
+    """
     return [step for step in significant(run) if step.op not in PARTS_OF_REPLACE]
 
 
 def counts(run: Run) -> Counter[str]:
-    """Number of the changes of `planned` by operation."""
+    """Number of changes by operation, counted as in `planned`."""
     found = run.counts()
     found.subtract(step.op for step in read_back(run))
     return Counter({op: found[op] for op in WORDS if found[op]})
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The changes as data: their number by operation, and each change. `nodes`: number of nodes of each pool.
+    """The changes of a preview as data: their number by operation, and each change. `nodes`: number of nodes of each
+    pool.
 
-    `readBack` lists updates that only undo values that Azure has added itself. They are not in the numbers, and are not
-    unexpected changes. `networkMove` describes a change of the network mode.
+    `readBack` lists updates that only undo values which Azure has added by itself. Such updates are neither counted nor
+    treated as unexpected changes. `networkMove` describes a change of the network mode.
     """
     changes = [
         {
@@ -110,9 +113,11 @@ def render_drift(run: Run) -> RenderableType:
 
 
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
-    """Number of nodes that are deleted with a pool or cluster. Their capacity may not be available again at once.
+    """Number of nodes that are deleted with a pool or cluster. Azure may not have the capacity to create them again at
+    once.
 
-    `nodes` has the number in the cluster: the requested number says little about a pool with an autoscaler.
+    `nodes`: present number of nodes in the cluster, by pool. The declared number would be wrong for a pool with an
+    autoscaler.
     """
     if step.op not in ("replace", "delete"):
         return 0
@@ -125,7 +130,9 @@ def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
 
 
 def first_nodes(step: Step) -> str | None:
-    """Note about a created pool that may begin without nodes, with the consequences; None for all other changes."""
+    """Note about a new pool whose autoscaler may scale to zero: the number of nodes that it starts with, and the
+    consequences. None for all other changes.
+    """
     new = step.new
     if step.kind != "AgentPool" or step.op not in ("create", "replace"):
         return None

@@ -125,8 +125,8 @@ def _changes(document: Document, detail: Detail) -> list[str]:
 
 
 def _order(change: Document) -> tuple[bool, int, str, str]:
-    """Sort key of a change: by importance first. It is stable, so that an updated comment does not reorder
-    its lines.
+    """Sort key of a change: disruptive changes first, then by operation, kind and name. The order is always the same,
+    so an updated comment keeps the order of its lines.
     """
     return not change["disruptive"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
 

@@ -25,14 +25,14 @@ COUNTED = ("Release", "Namespace")
 
 @dataclass(frozen=True)
 class NetworkMove:
-    """Summary of a change of the network mode, in parts that are empty if there is nothing to say.
+    """Summary of a change of the network mode, in parts. A part is empty if there is nothing to say.
 
     Attributes:
         title: Description, such as `The API server becomes private.`
-        replaced: The cluster with its content, and other resources.
-        in_place: Resources that keep their content.
-        created: Number of created resources of each kind.
-        deleted: Number of deleted resources of each kind.
+        replaced: Texts about replaced resources: the cluster with everything in it, and others.
+        in_place: Texts about resources that change without losing their content.
+        created: Texts with the number of created resources of each kind.
+        deleted: Texts with the number of deleted resources of each kind.
     """
 
     title: str

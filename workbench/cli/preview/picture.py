@@ -11,7 +11,7 @@ Pool = Mapping[str, Any]
 WIDTH, MARGIN = 860, 20
 HEADER, FOOTER, GAP, PADDING = 62, 44, 12, 14
 NODES_AT = 352
-"""Horizontal position at which the nodes begin. Text is to the left of it."""
+"""Horizontal position in pixels at which the nodes begin. Text is to the left of it."""
 NODE_WIDTH, NODE_HEIGHT, NODE_GAP = 60, 38, 8
 PER_ROW = (WIDTH - MARGIN - PADDING - NODES_AT + NODE_GAP) // (NODE_WIDTH + NODE_GAP)
 NODES_SHOWN = 3 * PER_ROW

@@ -17,11 +17,12 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 
 
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
-    """Connections that the change opens or closes, as data. Those that are in a wrong state afterwards come first.
+    """Connections that the change opens or closes, as data. Connections that are in a wrong state after the change come
+    first.
 
-    Connections with an end that exists only before or only after the change are left out. Flows that `declared.yaml`
-    requires only for isolated namespaces are compared in every case, but are wrong only if the namespace is isolated
-    after the change.
+    A connection is left out if one of its ends exists only before or only after the change. `declared.yaml` requires
+    some flows only for isolated namespaces. These flows are always compared, but are wrong only if the namespace is
+    isolated after the change.
     """
     old, new = _connections(before(declared, run)), _connections(declared)
     broken = {_key(each) for each in judge(declared) if not each.holds}

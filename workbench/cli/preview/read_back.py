@@ -29,10 +29,11 @@ def significant(run: Run) -> list[Step]:
 
 
 def read_back(run: Run) -> list[Step]:
-    """The changes of a run that only remove values that Azure has added by itself.
+    """Changes of a run that only remove values which Azure has added by itself, and changes that merely follow from
+    them.
 
-    Such an update of a cluster makes its outputs unknown in a preview. Resources that change only because of unknown
-    outputs are therefore included.
+    The second kind exists because a preview treats all outputs of an updated cluster as unknown. Every resource that
+    uses such an output then seems to change, too.
     """
     changed = run.changed()
     listed = {step.urn for step in changed if _only_tolerated(step)}

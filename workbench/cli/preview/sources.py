@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def simulated_preview(requested: RequestedStack, *, policies: bool, options: RunOptions | None = None) -> Preview:
-    """A preview in the simulator.
+    """Preview of a stack in the simulator. With `policies`, the policy pack judges the changes.
 
-    Neither a refusal by the policy pack (with `policies`) raises an error, nor do changes that `options` do not expect.
+    No error is raised if the policy pack refuses the changes, or if there are changes although `options` expect none.
     """
     from simulator.errors import ChangesFound, EngineFailed
     from simulator.run_options import RunOptions

@@ -38,10 +38,11 @@ def judged(
     simulated: bool = False,
     usual: bool = False,
 ) -> tuple[Impact, Seen]:
-    """Impact of a preview on the work of a kubeconfig's cluster, of a recording, or of the stack's simulation; with
-    `usual` on the usual load that the pools' settings describe.
+    """Impact of a preview on running work, and the source of the facts about the work.
 
-    A cluster that cannot be read is no failure: the impact then says that what runs is not known.
+    The work is read from the cluster of `kubeconfig`, from `recording`, or with `simulated` from the stack's
+    simulation. With `usual`, the usual load in the pools' settings takes the place of running work. If a cluster cannot
+    be read, no error is raised; the impact then says that the running work is not known.
     """
     pools = pool_facts(preview.deployed.pools, preview.nodes)
     if usual:
@@ -61,7 +62,7 @@ def _usual(requested: RequestedStack, preview: Preview, facts: Mapping[str, Pool
 
 
 def is_judged(preview: Preview) -> bool:
-    """True if a preview changes something that exists, so that it can reach running work."""
+    """True if a preview changes resources that exist. Only such a preview can affect running work."""
     return preview.deployed.exists and bool(planned(preview.run))
 
 

@@ -11,10 +11,12 @@ PACKAGES = ("physical_ai", "components", "parts", "workbench", "simulator", "age
 
 
 def take_bytecode(folder: Path, compiled: Path) -> None:
-    """Copies the compiled form of each Python file into `folder`, if `compiled` has the same file.
+    """Copies the compiled form of each Python file into `folder`, if `compiled` has a source file with the same
+    content.
 
-    Compiling a checkout takes a second of processor time, and each process that starts meanwhile compiles it, too.
-    Python accepts a compiled file if its source has the recorded size and time, so the source gets that time.
+    Without the compiled files, every process that starts would spend a second on compiling the checkout. Python accepts
+    a compiled file only if the source has the recorded size and modification time. Therefore the source in `folder`
+    gets the modification time of the source in `compiled`.
 
     The files of `folder` may come from anyone: links are not followed, and an existing `__pycache__` is not changed.
     """

@@ -19,7 +19,7 @@ LIMIT = 65_536
 FILES = 3
 """Largest number of files that are listed as the reason why a stack is affected."""
 UNFOLDED = 2
-"""Largest number of affected stacks that are all shown unfolded."""
+"""Number of affected stacks up to which the comment shows all stacks unfolded."""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ PASSED_ON = re.compile(
     rf"|{TOOLS_FROM}|{clock.VARIABLE}|{clock.IDLE_VARIABLE}",
     re.IGNORECASE,
 )
-"""Names of environment variables that the code of base and head gets: programs need them to run and to download tools.
-Others may be secret, even if their names begin as this project's do.
+"""Pattern of the environment variables that commands of base and head get, because programs need them to run and to
+download tools. All other variables may be secret, even those whose names begin as this project's do.
 """
 _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
 """A user name and password in an address, also in one without `//`, which programs accept for a proxy."""

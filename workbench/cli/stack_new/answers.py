@@ -110,7 +110,9 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def ranges(self, *, interactive: bool) -> list[IPv4Network]:
-        """Public address ranges that may reach the API server. For a protected stack without any, a placeholder."""
+        """Public address ranges that may reach the API server. A protected stack needs at least one; without an answer
+        it gets a placeholder.
+        """
         from physical_ai.settings.new_stack import api_placeholder
 
         needed = self.proposal.protect and not self.proposal.has_ranges

@@ -137,7 +137,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def quota(loaded: Loaded) -> list[dict[str, Any]]:
-    """Quota in vCPU that the stack needs, as data: for each of Azure's quota names in Microsoft.Compute."""
+    """Quota in vCPUs that the stack needs, as data: a row for each quota name of Microsoft.Compute."""
     from physical_ai.settings.facts.quota import quota_needs
 
     return [

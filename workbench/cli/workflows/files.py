@@ -17,10 +17,10 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
-    """The template variables of an option.
+    """Template variables `NAME=VALUE` from an option of a workflow command.
 
-    Raises typer.BadParameter for a path of a stack's setting, which is not a variable. `instead`: the option for
-    settings.
+    Raises typer.BadParameter for the path of a stack setting, which is no template variable. `instead`: the option to
+    write for settings.
     """
     for each in given or ():
         name = each.partition("=")[0]
@@ -32,10 +32,10 @@ def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
 
 
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
-    """Workflow files, also those in folders, each with a folder that the file must be in, also if it is a symbolic
-    link.
+    """Workflow files at the paths and in folders, each with the folder that it may not lead out of. A symbolic link to
+    a file outside of that folder is refused later.
 
-    Raises typer.BadParameter for a folder without files, which is probably a mistake.
+    Raises typer.BadParameter for a folder without workflow files, which is probably a mistake.
     """
     found: dict[Path, Path] = {}
     for path in paths:

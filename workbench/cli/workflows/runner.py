@@ -46,12 +46,13 @@ def run_files(
     variables: Variables,
     principal: Principal | None = None,
 ) -> list[dict[str, Any]]:
-    """Submits workflow files to the OSMO of a simulated stack, one after the other. Returns how each ended, as data.
+    """Submits workflow files to the OSMO of a simulated stack, one after the other. Returns the result of each workflow
+    as data.
 
     A file that OSMO would refuse ends the command before any workflow runs.
 
     Args:
-        files: Workflow files, each with the folder that it must be in, also if it is a symbolic link.
+        files: Workflow files, each with the folder that it may not lead out of by a symbolic link.
         principal: User who submits the workflows; None for the simulation's deployer.
     """
     from simulator.osmo.history import History
@@ -132,8 +133,8 @@ class _Agents:
 
 
 def _remove_interrupted(service: Service, history: History, context: Context, agents: _Agents) -> None:
-    """Deletes objects in the cluster that earlier commands have left: they were killed, or OSMO had no agent for the
-    deletion.
+    """Deletes the objects of workflows that earlier commands have left in the cluster, because the command was killed
+    or OSMO had no agent for the deletion.
     """
     from simulator.osmo.history import CANCELED
 

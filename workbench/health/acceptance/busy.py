@@ -50,8 +50,8 @@ def offering(send: Send, node: Json, pool: Pool) -> Json:
 
 
 def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
-    """Number of a node's devices that each ResourceClaim (`namespace/name`) holds, below the name of the devices'
-    driver.
+    """Number of a node's devices that each ResourceClaim holds: driver of the devices → claim (`namespace/name`) →
+    number.
     """
     held = holders(send("GET", CLAIMS, {})["items"])
     there = devices(send("GET", SLICES, {})["items"])
@@ -72,8 +72,8 @@ def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
 
 
 def offered(node: Json) -> dict[str, int]:
-    """Number of each kind of GPU and network adapter that a node offers now, by resource name. Claimable devices are
-    below their driver's name if the node is from `offering`.
+    """Number of GPUs and network adapters that a node offers now, by resource name. If the node comes from `offering`,
+    its claimable devices are included under their driver's name.
     """
     given: dict[str, str] = at(node, "status.allocatable", {})
     kinds = ("nvidia.com/", DRIVER, f"{RESOURCE_PREFIX}/")
@@ -83,7 +83,13 @@ def offered(node: Json) -> dict[str, int]:
 def blocking_reason(
     send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]
 ) -> tuple[Verdict, str] | None:
-    """Reason why a check cannot get its resources, so that its Job would wait forever; None if it can get them."""
+    """Verdict and reason for a check that cannot get its resources; None if it can. Without this answer, the check's
+    Job would wait forever.
+
+    Args:
+        wanted: Number of resources that the check needs, by resource name.
+        there: Number of resources that the node offers, by resource name.
+    """
     pods = pods_on(send, node)
     claimed = devices_in_use(send, node) if DRIVER in wanted else {}
     used, slurm = {**gpus_in_use(pods), **claimed}, slurm_holds(node, pods)

@@ -18,10 +18,11 @@ from workbench.health.acceptance.running import Target, given
 
 
 def collect(send: Send, settings: Settings, targets: Sequence[Target]) -> list[NodeResult]:
-    """The newest result of each check on each node, from finished Pods that still exist; nodes without a result are
-    left out.
+    """Newest result of each check on each node, from finished Pods that still exist. Nodes without a result are left
+    out.
 
-    The level of a result is the highest among its checks. Nothing is recorded, because this is not a complete run.
+    The level of a node's result is the highest among its checks. The results are not written to the cluster, because
+    they are not from a complete acceptance run.
 
     Raises:
         Unreachable, Unusable: the API server does not answer, or refuses the request.

@@ -35,8 +35,8 @@ def run_job(
     seen: Callable[[str], None],
     beside: Sequence[Mapping[str, Any]] = (),
 ) -> JobOutcome:
-    """Outcome of a check's Job; if the Job has several Pods, that of the first. The Job is deleted before this returns
-    or raises.
+    """Runs a check's Job, and returns the outcome of its first Pod. The Job is deleted in every case, even after an
+    error.
 
     Args:
         stop: Event that ends the run when it is set.
@@ -160,7 +160,9 @@ def _late(send: Send, job: str) -> str:
 
 
 def _refusal(send: Send, job: str) -> str:
-    """Reason why the Job could not create its Pod, or lost it, from the Job's events; empty if they have none."""
+    """Reason why a Job could not create its Pod, or lost it, from the Job's last warning event; empty without such an
+    event.
+    """
     events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
     mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
     return str(mine[-1].get("message", "")) if mine else ""

@@ -1,7 +1,5 @@
-"""Judgement of a node by a check: the Job's output is compared with the settings, the size's floors and the figures of
-the node's first run.
-
-Pure functions.
+"""Judgement of a node by a check: the output of the check's Job is compared with the settings, with the floors for the
+VM size, and with the figures of the node's first run.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Outcome of a check's Job: the container's log and exit code, or the reason why there is none."""
+    """Outcome of a check's Job: log and exit code of the container, or the reason why it has no exit code."""
 
     log: str
     exit_code: int | None
@@ -73,7 +71,7 @@ def _judged(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
 
 
 def ended_well(result: CheckResult, ran: JobOutcome) -> CheckResult:
-    """The result, or no verdict in its place if it is a pass and the program's exit code reports a failure."""
+    """The result unchanged, except that a pass becomes `no-verdict` if the program's exit code reports a failure."""
     if result.verdict != "passed" or not ran.exit_code:
         return result
     return CheckResult(result.check, "no-verdict", f"{result.message}; but it ended with exit code {ran.exit_code}")

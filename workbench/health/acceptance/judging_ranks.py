@@ -69,8 +69,8 @@ def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) 
 
 
 def _reached(log: str) -> str:
-    """End of a message about an unused network: the bandwidth that was reached, if the log has a complete table, and
-    the probable cause.
+    """Last part of the message that NCCL did not use InfiniBand: the probable cause and, if the log has a complete
+    table, the bandwidth over the other network.
     """
     cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:

@@ -38,7 +38,7 @@ def shared_checks(pool: Pool, level: AcceptanceLevel) -> list[Check]:
 
 
 def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """The checks of a pool that run on one node, and all checks that are skipped."""
+    """Checks of a pool that run on one node. Skipped checks are included, even those over several nodes."""
     return [each for each in pool_checks(pool, level) if each.check.nodes == 1 or each.skipped]
 
 
@@ -63,8 +63,8 @@ class Pairs:
     stop: threading.Event
 
     def run(self, nodes: Sequence[Json], results: Sequence[NodeResult]) -> list[NodeResult]:
-        """The results with those of the checks over pairs added. A node that has not passed its own checks is in no
-        pair.
+        """The nodes' results, with the results of the checks over pairs added. A node that has not passed its own
+        checks is in no pair.
 
         Raises:
             Stopped, Unreachable, Unusable: as in `run_job`.
@@ -148,8 +148,10 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """Result of a check over a pair that did not run, for one of its nodes. The result has a verdict only if the
-    problem is one of this node; a problem of the other node gives none.
+    """Result for the node `own` of a check over a pair that could not run. A problem of this node decides the verdict;
+    a problem of only the other node gives `no-verdict`.
+
+    `hindered`: verdict and problem of each node in `names`, or None.
     """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]

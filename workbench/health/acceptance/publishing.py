@@ -42,11 +42,12 @@ def previous(send: Send, node: Json) -> NodeResult | None:
 
 
 def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
-    """Writes the ConfigMap with a result, then the node's condition, and last the taint, which decides about work.
+    """Writes a result to the cluster: first the ConfigMap, then the node's condition, last the taint that keeps work
+    away.
 
     Args:
-        keeps_out: True if nodes that have not passed carry the taint. If False, a present taint is still removed from a
-            node that has passed.
+        keeps_out: True if a node that has not passed gets the taint. If False, no node gets it, but a node that passes
+            still loses it.
     """
     wanted = config_map(result)
     try:

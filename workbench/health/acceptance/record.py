@@ -125,7 +125,7 @@ def read(config_map_object: Mapping[str, Any]) -> NodeResult:
 
 
 def condition(result: NodeResult) -> dict[str, str]:
-    """The node's condition that tells a result."""
+    """Condition of the node that shows the result of its last acceptance run."""
     when = result.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": ACCEPTED_CONDITION,

@@ -1,5 +1,5 @@
-"""Acceptance of nodes: several nodes at a time, the checks of each one after the other. What a check creates is
-removed.
+"""Acceptance of nodes. Several nodes are checked at the same time; the checks of one node run one after the other. All
+objects that a check creates are removed.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """A run over nodes of one cluster.
+    """One run of the acceptance tests on nodes of a cluster.
 
     Attributes:
-        stop: Event that ends the run when set: Jobs are removed, and nodes that are not done get no result.
+        stop: Event that ends the run when it is set. The Jobs are then removed, and nodes that are not done get no
+            result.
     """
 
     send: Send

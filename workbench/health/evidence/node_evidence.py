@@ -56,7 +56,7 @@ class NodeEvidence:
 
     @cached_property
     def findings(self) -> tuple[NodeFinding, ...]:
-        """The causes that this evidence points to; they are the same as those of `physai why`."""
+        """Causes that this evidence points to, as `physai why` would find them."""
         return findings_of(
             NodeSigns(
                 name=self.name,
@@ -114,8 +114,8 @@ class NodeEvidence:
 
     @property
     def advice(self) -> Advice:
-        """The repair that the findings advise, or `none`. If a restart has not helped, it is a replacement of the
-        machine.
+        """The repair that the findings advise, or `none`. After a restart that has not helped, the advice is to replace
+        the machine.
         """
         return advice_of(self.findings) or "none"
 

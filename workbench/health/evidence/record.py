@@ -18,7 +18,7 @@ MACHINE, GPUS, STARTS = "machine.json", "gpus.json", "starts.json"
 
 @dataclass(frozen=True)
 class Machine:
-    """The record of one machine. Its three documents are as the agent writes them; one that was not written
+    """Record of one machine. `facts`, `gpus` and `starts` are the documents that the agent writes; a missing document
     is empty.
     """
 
@@ -72,6 +72,6 @@ def read(config_map: Mapping[str, Any]) -> Machine:
 
 
 def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
-    """The newest record with a node's name. If `vm` is given, a record of the machine with that VM id comes first."""
+    """Newest record of a node. If a record of the node also has the VM id `vm`, the newest such record."""
     mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
     return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

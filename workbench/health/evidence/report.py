@@ -54,8 +54,8 @@ def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
 
 
 def name_of(evidence: NodeEvidence, purpose: str) -> str:
-    """Name of the report. It is the same for each report with the same purpose, because Azure accepts each
-    name once.
+    """Name of the report about a machine for a purpose. A repeated report has the same name, and Azure accepts each
+    name only once.
     """
     return _NAME.sub("-", f"physai-{evidence.name}-{purpose}")[:90].strip("-")
 
@@ -104,7 +104,9 @@ def _description(evidence: NodeEvidence) -> str:
 
 
 def _card(evidence: NodeEvidence) -> dict[str, str]:
-    """Fields of the report about its GPU: the one that an Xid names, or the only one. Empty if neither is known."""
+    """Fields of the report about the faulty GPU: the GPU that an Xid names, else the machine's only GPU. Empty if the
+    GPU is not known.
+    """
     cards = evidence.machine.cards() if evidence.machine else []
     named = {each.gpu for each in evidence.seen if each.gpu}
     found = [each for each in cards if each.get("uuid") in named or str(each.get("index")) in named]

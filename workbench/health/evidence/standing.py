@@ -1,5 +1,5 @@
-"""Evidence that still counts against a node after it has passed acceptance, as causes in the same words as in other
-commands.
+"""Evidence that still counts against a node after it has passed acceptance, as causes in the words that other commands
+use.
 
 Pure functions.
 """
@@ -14,8 +14,8 @@ from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.replacement.world import Standing
 
 SETTLED = timedelta(minutes=2)
-"""Time from a node's first offer of GPUs until an alert about it would be at least pending: a collection and a scrape
-of 30 seconds each, and an evaluation of the rules of a minute.
+"""Longest time until an alert about a node that offers GPUs becomes pending. It is the sum of 30 seconds for the
+collection of metrics, 30 seconds for the scrape, and one minute for the evaluation of the rules.
 """
 
 
@@ -43,7 +43,7 @@ def standing_of(
 
 
 def _stands(found: NodeFinding) -> bool:
-    """True for a cause that needs an action, or closes a gate; False for one that only affects speed, or ends by
+    """True for a cause that needs an action or closes a gate. False for a cause that only affects speed or ends by
     itself.
     """
     return not found.waits or found.gate

@@ -17,11 +17,11 @@ _NUMBER = re.compile(r"^\d+(\.\d+)?$")
 
 
 def read_nvbandwidth(text: str, tests: Sequence[str]) -> Mapping[str, Sequence[float]]:
-    """Bandwidths in GB/s that each test measured: the cells of its matrix, row by row, without the N/A of a GPU with
-    itself.
+    """Bandwidths in GB/s that each test measured, from the test's matrix row by row. Cells with N/A, which pair a GPU
+    with itself, are left out.
 
     Raises:
-        Unrecognised: one of `tests` is missing, was waived, or has another unit or an incomplete matrix.
+        Unrecognised: a test of `tests` is missing or was waived, or its matrix has another unit or is incomplete.
     """
     blocks: dict[str, list[str]] = {}
     current: list[str] = []

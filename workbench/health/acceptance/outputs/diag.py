@@ -101,8 +101,8 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object from its keys and values. Raises ValueError if a key appears twice, of which Python would silently
-    keep the last.
+    """JSON object from its pairs of key and value, for `json.loads`. Raises ValueError for a repeated key, because
+    Python would keep only the last value.
     """
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -136,7 +136,7 @@ def _name(test: Mapping[str, Any]) -> str:
 
 
 def _tests(name: str, test: Mapping[str, Any]) -> list[DiagTest]:
-    """The results of a test. DCGM 4 adds a summary, which counts as a result if none of the others has its status."""
+    """Results of one test. DCGM 4 also writes a summary, which is added only if no other result has its status."""
     given = _entries(test, "results") if test.get("results") is not None else []
     summary = test.get("test_summary")
     if summary is not None and not any(_status(each) == _status(_object(summary, "test_summary")) for each in given):
@@ -161,10 +161,10 @@ def _where(result: Mapping[str, Any]) -> str:
 
 
 def _warnings(result: Mapping[str, Any]) -> list[str]:
-    """The warnings of a result as texts.
+    """Warnings of a result as texts.
 
-    They are one text, or a list of texts or of objects, whose key is `warning` (`warnings` in DCGM 3's deployment
-    tests).
+    DCGM writes one text, a list of texts, or a list of objects. In an object, the text has the key `warning`, or
+    `warnings` in DCGM 3's deployment tests.
     """
     given: Any = result.get("warnings") or []
     entries: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]

@@ -28,11 +28,11 @@ class Smi:
 
 
 def read_smi(text: str) -> Smi:
-    """Content of nvidia-smi's report and of the driver's version file.
+    """Facts from nvidia-smi's report and from the driver's version file after it.
 
     Raises:
-        Unrecognised: there is no report, it has fewer GPUs than it announces, or no version file follows it, which
-            would show that the report is complete.
+        Unrecognised: there is no report; or the report has fewer GPUs than it announces; or the version file is
+            missing, so the report may be cut off.
     """
     try:
         report = read_report(text)

@@ -15,8 +15,8 @@ _ADAPTERS = re.compile(
 )
 """Line with a host's adapters. Before the host, mpirun or NCCL may print a text in brackets, such as a timestamp."""
 _ADAPTER = re.compile(r"\[\d+\] ?([^\s:{}\[\],]+):\d+(?::\d*)*/IB\b")
-"""An adapter in such a line: `[0]mlx5_0:1/IB`. Ports that are used as one are `[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}`
-(NCCL 2.20); later versions add the rail and the plane after the port.
+"""One adapter in a line that `_ADAPTERS` finds, such as `[0]mlx5_0:1/IB`. NCCL 2.20 writes ports that it uses as one as
+`[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}`; later versions add the rail and the plane after the port.
 """
 _CHANNEL = re.compile(r"\bvia NET/[^/\n]+/\d+(?:\(\d+\))?(/GDRDMA)?")
 _LOCKED = re.compile(r"ibv_\w+ failed with error Cannot allocate memory")

@@ -6,7 +6,9 @@ from grid_agent.report.plain import plain
 
 
 class Unrecognised(ValueError):
-    """Error for a text that is not what the tool prints, or is incomplete. It says nothing about the node."""
+    """Error for a text that is incomplete, or that the tool does not print. From such a text, nothing can be concluded
+    about the node.
+    """
 
 
 def last_line(text: str) -> str:
