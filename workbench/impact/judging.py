@@ -90,7 +90,7 @@ class _Hit:
 def judge(
     changes: Iterable[Change], work: Sequence[Work], pools: Mapping[str, PoolFacts], now: datetime.datetime
 ) -> Impact:
-    """Impact of changes on work.
+    """Impact of the planned changes `changes` on the running work `work`.
 
     Args:
         pools: Facts of the node pools by name, as they are before the changes.
@@ -172,7 +172,7 @@ def added_taints(change: Change) -> list[dict[str, str]]:
 
 
 def tolerates_all(work: Work, taints: Sequence[Mapping[str, str]]) -> bool:
-    """True if the Pod tolerates every one of these taints, without a time limit."""
+    """True if the Pod tolerates all of `taints` without a time limit."""
     return all(
         any(each.get("tolerationSeconds") is None and tolerates(each, taint) for each in work.tolerations)
         for taint in taints

@@ -191,5 +191,5 @@ def _pod(each: Effect) -> dict[str, Any]:
 
 
 def exceeds(impact: Impact, most_lost: float) -> bool:
-    """True if the change may lose more GPU-hours than allowed."""
+    """True if the change may lose more than `most_lost` GPU-hours."""
     return impact.lost[1] > most_lost

@@ -68,7 +68,9 @@ class Way(Row):
 
 
 def way_of(change: Change) -> Way | None:
-    """First row that fits a change; None if the table has none, so that its impact is not known."""
+    """First row of ways.yaml that fits a change; None if no row fits, and the change's impact is therefore not
+    known.
+    """
     return next((each for each in ways() if each.fits(change)), None)
 
 

@@ -25,7 +25,7 @@ STORAGE = (
 )
 """Form of the storage URLs that OSMO can read and write."""
 _PROFILE_DEPTH = {"swift": 2, "s3": 1, "gs": 1, "tos": 2, "azure": 1}
-"""Number of parts after the scheme in a storage URL that identify its credential, by scheme."""
+"""Number of parts after the scheme of a storage URL that belong to its credential's name, by scheme."""
 
 _DATASET = re.compile(r"((?P<bucket>[a-zA-Z0-9_-]+)/)?(?P<name>[a-zA-Z0-9_-]+)(:(?P<tag>[a-zA-Z0-9_-]*))?")
 _DATASET_IN_FILE = re.compile(

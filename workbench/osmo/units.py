@@ -36,7 +36,7 @@ def split_amount(text: str) -> tuple[str, str] | None:
 
 
 def convert(text: str, target: str) -> float:
-    """An amount converted to another unit; without a unit it is in bytes.
+    """An amount converted to the unit `target`. An amount without a unit is in bytes.
 
     >>> convert("1.5Gi", "Mi"), convert("1G", "Gi")
     (1536.0, 1.0)

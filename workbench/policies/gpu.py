@@ -1,4 +1,4 @@
-"""Rules on GPU pools that Azure's schemas do not express: the source of the driver for each node image and VM size."""
+"""Rules on the driver source of GPU pools, by node image and VM size. Azure's schemas do not express these rules."""
 
 from __future__ import annotations
 

@@ -74,6 +74,6 @@ class Limits:
     seconds: float = 600
     requests: int = 1500
     mebibytes: int = 128
-    """Size of the decoded answers, in MiB."""
+    """Largest total size of the decoded answers, in MiB."""
     logs: bool = False
     """True to record logs of Pods. They are left out by default, because programs can write anything into them."""

@@ -141,7 +141,7 @@ def is_mixed(text: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """True for a word, a number of a few digits, or a name as objects of Kubernetes have them.
+    """True for a word, a number of a few digits, or a name in the form of Kubernetes object names.
 
     >>> is_name("osmo/osmo-tls-x7z"), is_name("Qv7xPlum42Kite"), is_name("9f86d081884c7d65"), is_name("expired.")
     (True, False, False, True)

@@ -21,7 +21,7 @@ the machine.
 
 @dataclass(frozen=True)
 class Names:
-    """Placeholders in a recording of declared resources, each with what replaces it in a template."""
+    """Recorded ids and placeholders of declared resources, each with the value that replaces it in a template."""
 
     ids: Mapping[str, str]
     """Real ARM id of a resource, by its id in the recording; only for resources whose recorded id is not the real

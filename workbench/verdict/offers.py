@@ -27,7 +27,7 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
 
 
 def offer_findings(subjects: Sequence[Subject], offers: Mapping[str, TypeOffer]) -> Iterator[Finding]:
-    """Findings about each resource type. `offers` has Azure's offers by type in lower case; a type that it lacks is
+    """Findings about each resource type. `offers` has Azure's offers by type in lower case; a type without an offer is
     skipped.
     """
     by_type: dict[str, list[Subject]] = {}

@@ -23,7 +23,7 @@ DEPLOYMENTS_VERSION = "2022-09-01"
 MOST_RESOURCES = 800
 LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
 _ROOM = 1 << 16
-"""Bytes of a template that are reserved for everything but its resources."""
+"""Number of bytes of a template that are reserved for everything but its resources."""
 
 
 def plan(

@@ -134,7 +134,7 @@ def read(config_map_object: Mapping[str, Any]) -> Record:
     """The record in a ConfigMap.
 
     Raises:
-        Unreadable: the ConfigMap has no record, or one of an unknown form.
+        Unreadable: the ConfigMap has no record, or a record of an unknown form.
     """
     try:
         found: dict[str, Any] = json.loads(config_map_object["data"][DATA_KEY])

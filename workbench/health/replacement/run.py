@@ -1,4 +1,4 @@
-"""Commands for a repair: begin it, run it from its record to its end, and cancel it."""
+"""Commands for a repair: begin the repair, continue it from its record to its end, and cancel it."""
 
 from __future__ import annotations
 

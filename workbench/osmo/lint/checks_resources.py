@@ -1,4 +1,4 @@
-"""Checks of what tasks request: platform, GPUs, CPU, memory, storage, placement."""
+"""Checks of the requests of tasks: platform, GPUs, CPU, memory, storage, placement."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ _WORDS = {
 
 
 def refused_at(message: str, view: View) -> Path:
-    """Path in the workflow at which a refusal is reported. The first of these that the message leads to is returned:
-    the field whose name or value the message quotes, the field of a word in `_WORDS`, or the task, resource or group
-    that the message begins with; else the workflow's name.
+    """Path in the workflow at which a refusal is reported. These fields are tried in this order: the field whose name
+    or value the message quotes; the field in `_WORDS` for a word of the message; the task, resource or group that the
+    message begins with; the workflow's name.
 
     A quoted value is first searched for in the task, resource or group with which the message begins, then in the whole
     workflow.

@@ -20,7 +20,7 @@ from workbench.osmo.sbatch.variables import MASTER, used, values_of
 from workbench.osmo.sbatch.whole_node import with_whole_nodes
 
 LARGEST = 1024 * 1024
-"""Largest number of characters of a script: Kubernetes keeps a task's file in a Secret."""
+"""Largest number of characters of a script. OSMO keeps a script in a Secret, which Kubernetes limits to 1 MiB."""
 FILE = "/srv/job.sh"
 CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
 _KILLED = 137
@@ -44,7 +44,7 @@ def convert(
     """The workflow for a script, or findings about everything that prevents the conversion.
 
     Args:
-        file: Name of the script in findings, and the source of the name of a job without one.
+        file: Name of the script, shown in findings. A job without a name gets a name made from it.
         known: Platforms that a job can run on.
         platform: Platform to use instead of the script's partition.
         image: Image to use instead of one that the script names.

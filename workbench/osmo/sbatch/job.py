@@ -51,7 +51,7 @@ class Job:
     """Line number of each option in the script, by the option's long name."""
 
     def line(self, *names: str) -> int:
-        """Line number of the first of these options that the script has; 1 if it has none."""
+        """Line number of the first option in `names` that the script contains; 1 if the script contains none."""
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 

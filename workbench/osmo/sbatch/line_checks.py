@@ -113,7 +113,8 @@ _WITH_DEFAULT = re.compile(r"\$\{(?:SLURM|SBATCH)_[A-Z0-9_]*(?:ARRAY|HET)[A-Z0-9
 def _read(text: str) -> list[str]:
     """Names of the variables that a text reads.
 
-    An array variable with a default is left out, since a job without an array uses the default, too.
+    A variable of a job array is left out if the text has a default for it, since a job without an array uses this
+    default.
     """
     return VARIABLE.findall(_WITH_DEFAULT.sub("", text))
 

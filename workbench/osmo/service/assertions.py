@@ -13,7 +13,7 @@ _NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT",
 
 
 class ResourceAssertion(BaseModel):
-    """A comparison of two texts after rendering, with the message for the case that it fails."""
+    """A comparison of two texts after rendering, with the message that OSMO shows if the comparison fails."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True)
 

@@ -1,4 +1,4 @@
-"""Pools and platforms of OSMO's configuration, computed as OSMO does it when it loads and reads them."""
+"""Pools and platforms of OSMO's configuration, computed as OSMO computes them from its configuration."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
     here = f"pools.{name}"
 
     def named(names: Sequence[Any], section: Reference, place: str) -> list[Any]:
-        """Copies of the items with these names in a section. Adds names that are not defined to `missing`."""
+        """Copies of the items in `section` that `names` lists. Adds each undefined name to `missing`."""
         known = config.get(section, {})
         if known is None and names:
             raise crash(f"{section} is null, but '{names[0]}' is looked up in it")

@@ -17,7 +17,7 @@ from workbench.osmo.refusal import Refusal
 
 
 class Section(BaseModel):
-    """Base of the sections that OSMO checks. An unknown key is an error."""
+    """Base class of the sections whose content OSMO checks. An unknown key in such a section is an error."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -166,7 +166,7 @@ class ServiceSection(Section):
 
     service_base_url: str = ""
     service_auth: dict[str, Any] | None = None
-    """Keys for tokens, which the service makes when it first starts."""
+    """Keys for tokens. The service creates the keys when it first starts."""
     cli_config: CliConfig = CliConfig()
     max_pod_restart_limit: str = "30m"
     agent_queue_size: int = 1024

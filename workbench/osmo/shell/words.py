@@ -8,7 +8,7 @@ from collections.abc import Callable
 from workbench.osmo.shell.model import Command, Expansion, Unreadable, Word
 
 DEEPEST = 40
-"""Largest depth of substitutions within each other. Scripts that people write have three."""
+"""Largest depth of nested substitutions. Scripts that people write reach a depth of 3."""
 TOO_DEEP = f"more than {DEEPEST} substitutions are in each other"
 _PLAIN = re.compile(r"[^ \t\n\\'\"`$;&|<>()]+")
 _QUOTED = re.compile(r"[^\\\"`$]+")

@@ -1,1 +1,1 @@
-"""Workflow files: rendering, reading, and the checks that OSMO makes when one is submitted."""
+"""Workflow files: rendering, reading, and the checks that OSMO makes when a workflow is submitted."""

@@ -33,8 +33,8 @@ class ApiServer:
     """True if nodes reach the API server at an address of their network."""
 
     def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
-        """Verdict on the connection from the nodes: a public API server must accept their address, and the name of a
-        private one must resolve.
+        """Verdict on the connection from the nodes: a public API server must accept the nodes' address, and the name of
+        a private API server must resolve.
         """
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if self.is_private:

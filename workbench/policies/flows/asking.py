@@ -28,8 +28,8 @@ class Unasked(Exception):
 
 
 def ask(world: World, source: str, target: str, ports: Sequence[int] = (), protocol: str = "TCP") -> list[Judgement]:
-    """Judgements on the connections from `source` to `target`: on the declared flows between them, or, if there are
-    none or `ports` is given, on a connection to each port.
+    """Judgements on the connections from `source` to `target`. Without `ports`, these are the declared flows between
+    the two ends. With `ports`, or if no flow is declared, a connection to each port is judged.
 
     Raises:
         Unasked: an end is not known, the stack does not have it, or a port must be given.

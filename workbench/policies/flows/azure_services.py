@@ -25,7 +25,7 @@ KINDS: Mapping[str, tuple[str, int]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
     "azure-native:dashboard:Grafana": ("grafana", 443),
 }
-"""Name in `declared.yaml`, and port, of each type of Azure service."""
+"""Name in `declared.yaml` and port of an Azure service, by the resource type."""
 TAGS: Mapping[str, str] = {
     "database": "AzureCloud",
     "cache": "AzureCloud",
@@ -66,7 +66,7 @@ _RULES: Mapping[str, str] = {
 rule names are refused; with `Allow` or without the property, they are admitted.
 """
 AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
-"""Start and end of a firewall rule that admits everything that runs in Azure (Azure docs, postgresql
+"""Address that is both start and end of a firewall rule that admits everything in Azure (Azure docs, postgresql
 concepts-firewall).
 """
 
@@ -138,8 +138,8 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
 
 
 def _leads_to(endpoint: Resource, *services: Resource) -> bool:
-    """True if a private endpoint leads to one of these resources: a service, or the private link scope that the service
-    is in.
+    """True if a private endpoint leads to one of `services`: to the service itself, or to the private link scope that
+    contains the service.
     """
     return any(each.urn in endpoint.options.depends_on for each in services)
 

@@ -32,8 +32,8 @@ class Balancer:
     ports: tuple[int, ...]
     internal: bool
     sources: tuple[Source, ...]
-    """Sources that the load balancer accepts. Empty for an internal one without source ranges, which accepts all
-    clients that reach the network.
+    """Sources that the load balancer accepts. Empty for an internal load balancer without source ranges, which
+    accepts all clients that reach the network.
     """
     floating: bool = True
     """True if the load balancer leaves a packet's target address and port as they are. False if it replaces them by a

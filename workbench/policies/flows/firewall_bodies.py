@@ -21,7 +21,9 @@ TYPES: Mapping[str, tuple[str, str]] = {
 
 
 def resources_of(bodies: Iterable[Any]) -> Iterator[Resource]:
-    """Resources of a stack for the firewalls, policies, rule collection groups and IP groups among ARM bodies."""
+    """Converts the firewalls, policies, rule collection groups and IP groups among ARM bodies into resources. Other
+    bodies are left out.
+    """
     for body in bodies:
         if not is_mapping(body) or (found := TYPES.get(_type(str(body.get("id", ""))))) is None:
             continue

@@ -142,7 +142,7 @@ def _is_host(pattern: str, host: str) -> bool | None:
 
 
 def any_known(found: Iterator[bool | None]) -> bool | None:
-    """True if one value is True; else None if one is None; else False."""
+    """True if any value is True; otherwise None if any value is None, and False if all values are False."""
     values = list(found)
     return True if True in values else None if None in values else False
 

@@ -26,8 +26,8 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """The hops that decide about a flow with several ways: the worst way for a flow that must be open, since all its
-    ways must be open; the best way for a flow that must be closed, since all its ways must be closed.
+    """The hops of the way that decides about a flow with several ways. If the flow must be open, all ways must be open,
+    so the worst way decides. If the flow must be closed, all ways must be closed, so the best way decides.
     """
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)

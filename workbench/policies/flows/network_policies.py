@@ -104,8 +104,8 @@ def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, p
 def decide(  # noqa: PLR0917 - the parts of one connection
     policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
 ) -> Decision:
-    """Decision on a connection, with the policy that decides: one that allows the connection, or the first one that
-    selects the end at which it is denied.
+    """Decision on a connection. The policy that decides is a policy that allows the connection; for a denied
+    connection, it is the first policy that selects the end at which the connection is denied.
     """
     if ground.engine is Engine.NONE:
         return Decision(True)

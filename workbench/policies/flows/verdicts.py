@@ -20,7 +20,9 @@ class Verdict:
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict that decides about hops in a row: the first closed one, else the first unknown one, else the last."""
+    """The verdict that decides about consecutive hops: the first closed one, else the first unknown one, else
+    the last.
+    """
     found = list(verdicts)
     closed = [each for each in found if each.open is False]
     unknown = [each for each in found if each.open is None]
