@@ -5,11 +5,12 @@ A fault in a data file is the project's fault, not the user's: it raises `Catalo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from physical_ai.catalog.offers import Offers, seen_offers
 from physical_ai.catalog.reading import CatalogError, read_all_rows, read_mapping, read_rows, row
 from physical_ai.catalog.row import Row
 from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
@@ -43,7 +44,13 @@ def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:
 @lru_cache(maxsize=1)
 def vm_sizes() -> dict[str, VmSize]:
     """All VM sizes in the catalogue by name, in the order of the data file."""
-    sizes = _by_name(((size.name, size) for size in _expand(read_rows(DATA / "vm_sizes.yaml"))), "vm_sizes.yaml")
+    return sizes_with(seen_offers())
+
+
+def sizes_with(offers: Offers) -> dict[str, VmSize]:
+    """The catalogue's own sizes and those of `offers`. Raises CatalogError, also where both have a size."""
+    rows = [*read_rows(DATA / "vm_sizes.yaml"), *offers.sizes]
+    sizes = _by_name(((size.name, size) for size in _expand(rows)), "vm_sizes.yaml")
     for size in sizes.values():
         successor = sizes.get(size.successor or "")
         if size.is_retired and (successor is None or successor.is_retired):
@@ -69,11 +76,19 @@ def _expand(series_rows: Iterable[dict[str, Any]]) -> Iterable[VmSize]:
 @lru_cache(maxsize=1)
 def regions() -> dict[str, Region]:
     """All regions in the catalogue by name."""
+    return regions_with(seen_offers(), vm_sizes())
+
+
+def regions_with(offers: Offers, known: Mapping[str, VmSize]) -> dict[str, Region]:
+    """The catalogue's own regions and those of `offers`, which may list the sizes `known`.
+
+    Raises CatalogError, also where both have a region, or a region already lists a size.
+    """
     series: dict[str, list[str]] = {}
-    for size in vm_sizes().values():
+    for size in known.values():
         series.setdefault(size.series, []).append(size.name)
     found: list[tuple[str, Region]] = []
-    for data in read_rows(DATA / "regions.yaml"):
+    for data in [*read_rows(DATA / "regions.yaml"), *map(dict, offers.regions)]:
         where = f"regions.yaml: {data.get('name')}"
         sizes: dict[str, Any] = {}
         for listed in data.pop("lists"):
@@ -82,6 +97,12 @@ def regions() -> dict[str, Region]:
             if unknown:
                 raise CatalogError(f"{where}: no such series: {', '.join(unknown)}")
             sizes.update({size: listed for name in names for size in series[name]})
+        for listed in offers.listings:
+            if listed["region"] == data.get("name"):
+                size, rest = listed["size"], {k: v for k, v in listed.items() if k not in ("region", "size")}
+                if size in sizes or size not in known:
+                    raise CatalogError(f"{where}: {size} is listed twice, or is not in the catalogue")
+                sizes[size] = rest
         region = row(Region, {**data, "sizes": sizes}, where)
         for name, listing in region.sizes.items():
             if not set(listing.zones or ()) <= set(region.zones):
@@ -93,12 +114,19 @@ def regions() -> dict[str, Region]:
 @lru_cache(maxsize=1)
 def prices() -> dict[tuple[str, str], PriceRow]:
     """Price rows by size and region."""
+    return prices_with(seen_offers(), vm_sizes(), regions())
+
+
+def prices_with(
+    offers: Offers, sizes: Mapping[str, VmSize], places: Mapping[str, Region]
+) -> dict[tuple[str, str], PriceRow]:
+    """The catalogue's own prices and those of `offers`. Raises CatalogError, also where both have a price."""
     found: dict[tuple[str, str], PriceRow] = {}
-    for feed in read_rows(DATA / "prices.yaml"):
+    for feed in [*read_rows(DATA / "prices.yaml"), *offers.prices]:
         for size, by_region in feed["usdPerHour"].items():
             for region, usd in by_region.items():
-                if size not in vm_sizes() or region not in regions():
-                    raise CatalogError(f"prices.yaml: {size} in {region} is not in the catalogue")
+                if size not in sizes or region not in places or (size, region) in found:
+                    raise CatalogError(f"prices.yaml: {size} in {region} is a duplicate, or not in the catalogue")
                 data = {"size": size, "region": region, "usdPerHour": usd}
                 found[size, region] = row(
                     PriceRow, {**data, "source": feed["source"], "date": feed["date"]}, f"prices.yaml: {size}"

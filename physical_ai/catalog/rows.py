@@ -96,7 +96,7 @@ class RegionSize(Row):
     """Zones that offer the size; empty if no zone does; None if that is not known (it differs by subscription)."""
     seen_zones: tuple[ZoneName, ...] = ()
     """Zones that one subscription saw: only a hint, since zone numbers differ by subscription."""
-    evidence: Literal["documented", "believed", "price"]
+    evidence: Literal["documented", "believed", "price", "seen"]
     source: Text
     date: datetime.date
 

@@ -135,7 +135,7 @@ def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
     try:
         region(name.region)
     except UnknownName as error:
-        known = f"Known: {', '.join(regions())}."
+        known = f"Known: {', '.join(regions())}.  Another region of Azure: physai regions --add."
         fix = f"Did you mean '{name.environment}-{error.suggestion}'?" if error.suggestion else known
         return [*faults, fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
     described = _described("region", root)

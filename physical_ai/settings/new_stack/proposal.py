@@ -46,7 +46,7 @@ class Candidate:
     """A GPU size that the region lists."""
 
     size: str
-    evidence: Literal["documented", "believed", "price"]
+    evidence: Literal["documented", "believed", "price", "seen"]
     usd_per_hour: float | None
     driver_sources: tuple[str, ...]
     same_gpu: bool
