@@ -1,5 +1,5 @@
-"""Findings about the PostgreSQL server that a stack declares, from the features that the subscription can use in the
-region.
+"""Findings about the PostgreSQL server that a stack declares: does Azure offer its features to the subscription in the
+region?
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class Flow:
     why: str
     instead: str = ""
     where: str = ""
-    """Condition under which the flow exists; empty if it always exists. `isolated`: policies deny every connection to
-    the target that no policy names. `scraped`: a monitor of the stack names the target's Pods.
+    """Condition under which the flow exists; empty if it always exists. `isolated`: the target accepts only
+    connections that a policy allows. `scraped`: a monitor of the stack names the target's Pods.
     """
 
     def __str__(self) -> str:

@@ -1,4 +1,6 @@
-"""Findings about other software that assigns, drives or schedules a cluster's GPUs, apart from another GPU Operator."""
+"""Findings about software in a cluster that already assigns GPUs, installs GPU drivers or schedules GPU work, apart
+from another GPU Operator.
+"""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def _snapshots(found: Found, defaults: Sequence[Json], longhorn: Longhorn | None
 
 
 def judge_addresses(found: Found, metallb: MetalLb | None) -> Iterator[Finding]:
-    """Findings about addresses for Services of type LoadBalancer, or, with MetalLB, about addresses of its pools that
-    are already in use.
+    """Findings about addresses for Services of type LoadBalancer; if the stack installs MetalLB, about addresses of
+    MetalLB's pools that are already in use.
     """
     if metallb is not None:
         yield from _taken(found, metallb)
