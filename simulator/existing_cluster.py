@@ -21,7 +21,9 @@ from simulator.kubernetes.client import APPLY_PATCH, Client
 from simulator.stack_input import ExistingClusterInput
 
 PREFIX = "/existing/"
-"""Prefix of the ids of clusters that exist before their stack; the name of the kubeconfig's context follows."""
+"""Prefix of the id of a cluster that exists before its stack. The rest of the id is the name of the kubeconfig's
+context.
+"""
 INSTALLER = "kubelet"
 """Field manager with which the objects that exist before a stack are written."""
 KUBECONFIG = "kubeconfig"
@@ -118,7 +120,7 @@ def _having(client: Client, kind: str, name: str) -> set[str]:
 
 
 def _is_settled(node: Mapping[str, Any]) -> bool:
-    """True for a node that is ready and no longer has the taint that Kubernetes sets until then."""
+    """True if the node is ready and no longer has the taint `node.kubernetes.io/not-ready`."""
     return is_ready(node) and not any(taint["key"] == NOT_READY for taint in at(node, "spec.taints", []))
 
 

@@ -60,7 +60,9 @@ class Fault:
 
     @property
     def needs_reset(self) -> bool:
-        """True if the GPU works again only after a reset or an exchange: no event of a job ends the fault."""
+        """True if the GPU works again only after a GPU reset or a replacement of the GPU: the end of a job does not end
+        the fault.
+        """
         return self.where == "gpu" and "job" not in self.ends | self.over
 
 

@@ -1,4 +1,6 @@
-"""Defects of a simulated node that are not injected by `physai fault` and that a check or a recording has to find."""
+"""Defects of simulated nodes that an annotation of the node switches on. Checks and recordings have to find the
+defects; `physai fault` cannot inject them.
+"""
 
 from __future__ import annotations
 

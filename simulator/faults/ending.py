@@ -20,7 +20,7 @@ PLUGIN = "nvidia-device-plugin"
 def after(
     items: Iterable[Injected], happened: Happened, containers: Iterable[str] = (), boot: str = ""
 ) -> tuple[Injected, ...]:
-    """The faults that remain after an event.
+    """Faults that the node still has after the event `happened`.
 
     Args:
         containers: Names of the deleted Pod's containers, if `happened` is `pod`.

@@ -19,7 +19,7 @@ from simulator.pool_nodes import delete, restart
 
 NAMESPACE = "default"
 LOAD = f"{SIMULATOR}gpu-load"
-"""Annotation of a Pod: the share of its GPUs that the Pod uses, from 0 to 1; all of them by default."""
+"""Annotation of a Pod with the load of its GPUs, from 0 (idle) to 1 (busy). The load is 1 without the annotation."""
 HOST = "kubernetes.io/hostname"
 EXPORTER = "app=nvidia-dcgm-exporter"
 """Selector of the exporters' Pods."""
@@ -73,10 +73,11 @@ class Injector:
         return name(item), found, count
 
     def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected, int]]:
-        """Removes faults and returns them. `wanted` limits this to faults of one name, `node` to one node.
+        """Removes faults and returns the removed faults. `wanted` limits the removal to faults of one name, `node` to
+        one node.
 
-        A GPU that needed a reset counts as reset. A reset requires that the exporter releases the GPU, so the
-        exporter's Pod is deleted. DCGM then forgets the GPU's past, as after a restart of the machine.
+        If a removed fault needed a GPU reset, the reset counts as done. Before a reset, the DCGM exporter has to
+        release the GPU, so the exporter's Pod is deleted; the new Pod's DCGM knows nothing of the GPU's past.
 
         Raises:
             UnknownFault

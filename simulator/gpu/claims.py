@@ -29,8 +29,8 @@ def _root(pod: Pod, container: str) -> str:
 
 
 def prestart(state: NodeState, pod: Pod) -> Look:
-    """The init container of the plugin: it looks for nvidia-smi and its library below the configured root until it
-    finds them.
+    """Init container of the plugin: it waits until nvidia-smi and libnvidia-ml.so.1 exist below the configured driver
+    root.
     """
     root = _root(pod, PRESTART)
     found = state.container_driver if root == CONTAINER_ROOT else host_driver_works(state)

@@ -1,4 +1,6 @@
-"""Main containers of the operands, and what each does to the node once the init containers of its Pod have finished."""
+"""Main containers of the operands. Each function simulates one attempt of a main container to do its work on a node,
+after the init containers of its Pod have finished.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ def driver(state: NodeState, pod: Pod) -> Look:
 
 
 def _installed(state: NodeState, pod: Pod) -> Look:
-    """State after an attempt of a driver container that suits its node. A container whose modules are already loaded
-    installs only the other parts of the driver.
+    """One attempt of a driver container to install its driver on a node that the driver supports. If the kernel modules
+    are already loaded, only the userspace part of the driver is installed.
     """
     digest = pod.workload.env.get(pod.workload.main, {}).get(CONFIG_DIGEST, "")
     if digest and digest == state.loaded and not _is_forced(pod):
@@ -71,8 +73,10 @@ def dumped_config(containerd: str) -> int:
 def toolkit(state: NodeState, pod: Pod) -> Look:
     """The container that configures the nvidia runtimes and restarts containerd.
 
-    The drop-in file takes its schema version from the first source that answers. The command reports the newest schema
-    of containerd 2.3, and with an older root file containerd then no longer starts (NVIDIA/gpu-operator#2646).
+    The drop-in file's schema version comes from the first entry of RUNTIME_CONFIG_SOURCE; the release has a default for
+    that variable. The entry `command` gives the newest schema that the installed containerd knows. For containerd 2.3
+    the newest schema is newer than the node's own config.toml, and containerd then no longer starts
+    (NVIDIA/gpu-operator#2646).
     """
     if DRIVER_READY not in state.files:
         return state, f"{DRIVER_READY} is missing", True
@@ -171,9 +175,7 @@ def mig_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def mig_under_way(state: NodeState) -> bool:
-    """True while a MIG manager's attempt has failed. It has then stopped the GPU's clients, and stops them again in
-    each further attempt.
-    """
+    """True if a MIG manager on the node is failing. Each of its attempts stops the Pods that use the GPUs."""
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 
@@ -194,7 +196,9 @@ MAINS: Mapping[str, Main] = {
     "nvidia-mig-manager": mig_manager,
     "nvidia-dcgm-exporter": dcgm_exporter,
 }
-"""Functions that simulate an attempt of a main container, by container. Other main containers just run."""
+"""Functions that each simulate one attempt of a main container, by container name. A container without a function just
+runs.
+"""
 
 ONCE = ("nvidia-driver-ctr", "nvidia-container-toolkit-ctr")
 """Containers whose function is not called again once they are ready. The other containers' functions are called at

@@ -1,5 +1,5 @@
-"""Names that the DRA driver for NVIDIA GPUs gives and reads, and its descriptions of GPUs, kept separately from the
-deployed code.
+"""Names that the DRA driver for NVIDIA GPUs uses, and the attributes with which it describes GPUs. This module repeats
+them from the driver's source and imports nothing from the deployed code.
 
 Source: kubernetes-sigs/dra-driver-nvidia-gpu at 95932046 of 2026-08-07: cmd/gpu-kubelet-plugin/main.go (the driver's
 name, typical roots), cmd/gpu-kubelet-plugin/deviceinfo.go (attributes and capacity), and in vendor/ go-nvlib's

@@ -1,4 +1,4 @@
-"""Driver installation: NVIDIADrivers, the nodes that each owns, and the operating systems of these nodes."""
+"""Drivers of nodes: the nodes that each NVIDIADriver owns, and the operating systems of those nodes."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
 
 
 def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None:
-    """Refuses NVIDIADrivers that claim the same node.
+    """Checks that no two NVIDIADrivers claim the same node.
 
-    The NVIDIADriver that is being reconciled (`asking`) gets the fault if any two NVIDIADrivers match one node, even if
-    it is neither of them. For the ClusterPolicy (`asking` is empty) only GPU nodes count.
+    `asking`: name of the NVIDIADriver that is being reconciled; empty for the ClusterPolicy. Any conflict raises the
+    error, even if it does not involve `asking`. For the ClusterPolicy, only conflicts on GPU nodes count.
 
     Raises:
         DriverFault: Two specific NVIDIADrivers claim a node, there are two defaults, or a selector is not allowed.
@@ -139,7 +139,7 @@ def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
 
 
 def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
-    """Label changes that make each GPU node name its NVIDIADriver. Other nodes keep their labels."""
+    """Changes of the label that names a node's NVIDIADriver, for the GPU nodes on which the label is wrong."""
     wanted = owners(drivers, nodes)
     changes: dict[str, Changes] = {}
     for key, node in sorted(nodes.items()):

@@ -127,9 +127,10 @@ def _made_by(state: State, key: str) -> list[str]:
 
 
 def policy_driver(run: Run, has_gpus: bool) -> list[str]:
-    """Reconciles the ClusterPolicy's own driver; returns the names of its states that are not ready.
+    """Reconciles the driver DaemonSet that the ClusterPolicy itself owns; returns `["state-driver"]` if the driver is
+    not ready, else an empty list.
 
-    Its image is the one for the operating system of the first GPU node.
+    The driver image is the image for the operating system of the first GPU node.
 
     Raises:
         MissingFiles: A ConfigMap that the ClusterPolicy names does not exist.

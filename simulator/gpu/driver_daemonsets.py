@@ -20,15 +20,15 @@ SIDECARS = {
     "gds": ("nvidia-fs-ctr", "GDS_ENABLED", "nvidia_fs"),
     "gdrcopy": ("nvidia-gdrcopy-ctr", "GDRCOPY_ENABLED", "gdrdrv"),
 }
-"""Sidecars of the driver Pod, by field of the spec: container, environment variable of the driver, and kernel module.
-
+"""Sidecars of the driver Pod. Key: the field of the driver's spec that turns the sidecar on. Value: container,
+environment variable of the driver container, and kernel module.
 """
 SYNC = "Error syncing state state-driver: failed to create k8s objects from manifests: "
 MANAGER, PEERMEM = "k8s-driver-manager", "nvidia-peermem-ctr"
 
 
 def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str:
-    """The driver image for an operating system; a version that is a digest already names one image."""
+    """The driver image for an operating system. A version that is a digest gets no suffix for the operating system."""
     path, _, tag = default.rpartition(":")
     repository, _, short = path.rpartition("/")
     prefix = str(spec.get("repository") or ("" if "/" in str(spec.get("image", "")) else repository))
@@ -41,7 +41,7 @@ def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str
 
 
 def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) -> None:
-    """Applies the fields of `spec` that the drivers of NVIDIADrivers and of the ClusterPolicy both have."""
+    """Applies the settings that an NVIDIADriver and the ClusterPolicy's section `driver` have in common."""
     env = given.env(given.main)
     kind = str(spec.get("kernelModuleType") or "auto")
     env["KERNEL_MODULE_TYPE"] = kind

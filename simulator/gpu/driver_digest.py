@@ -25,7 +25,8 @@ _SIDECARS = {"gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
 def of_driver(
     given: Draft, spec: Mapping[str, Any], target: OperatingSystem, files: DriverFiles, host_root: str
 ) -> Json:
-    """Digest input for an NVIDIADriver, from its spec; names of ConfigMaps count even if the ConfigMaps do not exist.
+    """Digest input for the driver of an NVIDIADriver, from `spec`. Names of ConfigMaps in `spec` are part of the input
+    even if no such ConfigMaps exist.
 
     Probes, resources, tolerations, labels, annotations, selectors, pull settings and priority are left out.
     """
@@ -56,8 +57,8 @@ def of_driver(
 
 
 def of_policy(given: Draft, files: DriverFiles) -> Json:
-    """Digest input for the ClusterPolicy's driver, from its finished DaemonSet: all its volumes and direct variables
-    count.
+    """Digest input for the ClusterPolicy's driver, from its finished DaemonSet. All volumes of the DaemonSet are part
+    of the input, and all environment variables with a literal value.
     """
     main = given.containers[given.main]
     found: Json = {
@@ -86,8 +87,8 @@ def digest_of(pod: Mapping[str, Any]) -> str:
 
 
 def is_same_install(running: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """True if two Pod specs have the same DRIVER_CONFIG_DIGEST, so that they install the same driver; False if they
-    have none.
+    """True if both Pod specs have the same DRIVER_CONFIG_DIGEST: both Pods then install the same driver. False if a
+    digest is missing.
     """
     return digest_of(running) == digest_of(wanted) != ""
 
@@ -106,11 +107,13 @@ def _direct(env: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _volumes(given: Mapping[str, Json]) -> list[list[str]]:
-    """Name and source of each volume; which files of it are used shows only in the mounts."""
+    """Name and source of each volume, without the files in the volume."""
     sources = ("configMap", "secret", "hostPath")
     return [[key, *(str(volume.get(each, "")) for each in sources)] for key, volume in sorted(given.items())]
 
 
 def _filled(given: Json) -> Json:
-    """The digest's input without empty values, so that a new kind of setting changes no digest while it is not used."""
+    """The digest input without empty values. A setting that is not used therefore never changes a digest, even if a new
+    release adds the setting.
+    """
     return {key: value for key, value in given.items() if value}

@@ -28,8 +28,8 @@ class MissingFiles(Exception):
 
 @dataclass(frozen=True)
 class DriverFiles:
-    """Volumes of a driver's containers by name, in the form of `pods.Draft`; a volume has an item for each mounted
-    file.
+    """Files of ConfigMaps and Secrets that a driver's containers mount. `volumes`: volumes by name; the `items` of a
+    volume list its mounted files.
     """
 
     volumes: Mapping[str, Json]

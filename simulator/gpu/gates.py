@@ -1,4 +1,6 @@
-"""The gates of a node: the init containers, with what each waits for, does, and reports while it waits."""
+"""Gates of a node. Each function simulates one attempt of an init container: it returns the changed node, and the
+reason why the container still waits.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,9 @@ def host_driver_works(state: NodeState) -> bool:
 def driver_validation(state: NodeState, pod: Pod) -> Look:
     """Gate that checks the host's driver once, at its start, and then waits for the operator's driver.
 
-    A Pod that starts just before a driver is installed on the host waits until it is deleted. If the operator has any
-    driver DaemonSet, on whatever nodes, the gate waits for the marker file of a driver container.
+    A Pod that starts just before a driver is installed on the host does not check the host again: it waits until it is
+    deleted. If the operator has a driver DaemonSet for any node of the cluster, the gate waits for the marker file of
+    this node's driver container.
     """
     if not pod.started:
         state = replace(state.without_files(DRIVER_READY), driver_root="")
@@ -104,7 +107,7 @@ def _takes_loaded(pod: Pod | None) -> bool:
 
 
 def device_fault(state: NodeState, root: str) -> str:
-    """Reason why containers get no GPU from the driver under `root`; empty if they do."""
+    """Reason why a container gets no GPU from the driver under `root`; empty if the container gets its GPU."""
     if root == CONTAINER_ROOT and not state.container_driver:
         if state.host.bind_mount:
             # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
@@ -116,8 +119,8 @@ def device_fault(state: NodeState, root: str) -> str:
 
 
 def toolkit_validation(state: NodeState, pod: Pod) -> Look:
-    """Gate of the toolkit: the validator runs nvidia-smi in a container and records success in a file, for which other
-    Pods wait.
+    """Gate of the toolkit. In the validator's Pod, it runs nvidia-smi in a container and writes a file on success. In
+    every other Pod, it waits for the validator's file.
     """
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
@@ -142,8 +145,8 @@ def plugin_validation(state: NodeState, _: Pod) -> Look:
 
 
 def config_manager(state: NodeState, pod: Pod) -> Look:
-    """Gate that applies the configuration that the node's label names, or the default one; it fails if that does not
-    exist.
+    """Gate that selects a device-plugin configuration: the one that the node's label names, or else the default. The
+    gate fails if the selected configuration does not exist.
     """
     key = config_key(state, pod)
     if key and key not in state.configs:
@@ -158,9 +161,10 @@ def config_key(state: NodeState, pod: Pod) -> str:
 
 
 def reading_config(state: NodeState, pod: Pod) -> Pod:
-    """The Pod with the configuration that its main container uses, which it reads from the ConfigMap when it starts.
+    """The Pod with the device-plugin configuration that its main container has read.
 
-    The config-manager sidecar makes the main container read again only when the node's label names another key.
+    The container reads the ConfigMap when it starts. While it runs, the config-manager sidecar makes it read the
+    ConfigMap again only if the node's label names another key.
     """
     key = config_key(state, pod)
     if not pod.workload.config_map or (pod.started and not pod.failed and pod.config_key == key):
@@ -169,10 +173,10 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Look:
-    """Gate of the driver Pod: on a node whose host has a working driver it sets a label, by which the DaemonSet leaves
-    the node.
+    """Gate of the driver Pod. If the node's host has a working driver, the gate sets the label
+    `nvidia.com/gpu.deploy.driver` to `pre-installed`, and the DaemonSet then removes its Pod from the node.
 
-    If modules are built against the network cards' driver, it waits for that driver.
+    If the kernel modules are built against the network cards' driver, the gate waits for the network cards' driver.
     """
     if pod.workload.is_driver and host_driver_works(state):
         label = {names.DEPLOY_DRIVER: "pre-installed"}
@@ -184,10 +188,10 @@ def driver_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def _with_new_operands(state: NodeState) -> NodeState:
-    """The node after the driver manager has stopped its operands and lets them start again: the Pods of operands start
-    anew.
+    """The node after the driver manager has stopped all operands: the operands' Pods begin with their first init
+    container again.
 
-    The DRA driver's plugin is not an operand.
+    The DRA driver's plugin is not an operand and keeps running.
     """
     kept = {key: pod for key, pod in state.pods.items() if pod.workload.is_driver or pod.workload.main not in OPERANDS}
     fresh = {key: Pod(pod.workload) for key, pod in state.pods.items() if key not in kept}
@@ -234,7 +238,7 @@ def sandbox(state: NodeState, pod: Pod) -> str:
 
 
 def visible(state: NodeState, pod: Pod) -> list[sharing.Device]:
-    """The devices under the MIG strategy that the device plugin or GFD uses.
+    """The devices that the device plugin or GFD in the Pod `pod` sees under its MIG strategy.
 
     Raises:
         PluginFault: The strategy does not fit the GPUs.

@@ -56,7 +56,7 @@ PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
 
 
 def of_size(size: Machine) -> Hardware | None:
-    """NVIDIA's GPUs of a VM size as its guest sees them, or of a server; None if it has none."""
+    """GPU hardware of a server, or of a VM size as the VM's guest sees it; None if `size` has no NVIDIA GPU."""
     gpu = size.gpu
     if gpu is None or gpu.vendor is not NVIDIA:
         return None
@@ -88,7 +88,9 @@ INSTANCES = {
     "all-3g.47gb": ("3g.47gb",) * 2,
     "all-7g.94gb": ("7g.94gb",),
 }
-"""Instances on each GPU for the MIG manager's configurations of an H100 NVL (and 1g.10gb of an 80 GB one)."""
+"""MIG instances on each GPU, by configuration name of the MIG manager. The configurations are those of an H100 NVL;
+`all-1g.10gb` is for an H100 with 80 GB.
+"""
 
 
 def instances(layout: Any) -> Mig:

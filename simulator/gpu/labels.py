@@ -1,4 +1,6 @@
-"""The labels that the operator sets on nodes: which operands run where, and how a user's own labels get lost."""
+"""Labels that the operator sets on nodes. They determine which operands run on a node, and the operator can overwrite
+labels that a user has set.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +76,8 @@ def _wanted(found: Release, purpose: str) -> set[str]:
 
 
 def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
-    """Deploy labels that a newly managed node gets: those of other workload types are removed, missing ones become
-    `true`.
+    """Changes of the deploy labels of a managed GPU node. Labels that do not belong to the node's workload type are
+    removed, and missing labels are set to `true`. A MIG-capable node can also get the label `nvidia.com/mig.config`.
     """
     purpose = workload(spec, given)
     wanted = _wanted(found, purpose)
@@ -102,9 +104,10 @@ def _disables_mig(spec: Mapping[str, Any]) -> bool:
 def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
     """Label changes of one node by one labelling pass.
 
-    An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something removes all deploy
-    labels: a lost PCI label, the operands switch, another workload type, or, in a release that strips unlabelled nodes,
-    any pass before NFD's labels arrive. The restored value is `true` (NVIDIA/gpu-operator#2288).
+    A deploy label that exists keeps its value. So `gpu.deploy.driver=false` works until something removes the label;
+    the operator then sets the label to `true` again (NVIDIA/gpu-operator#2288). Deploy labels are removed if the PCI
+    label is lost, if the operands are switched off, or if the workload type changes. A release that strips unlabelled
+    nodes also removes them in any pass before NFD has labelled the node.
     """
     stripped: Changes = dict.fromkeys(sorted(deploy_labels(found) & given.keys()))
     if not is_gpu_node(given):

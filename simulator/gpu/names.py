@@ -68,10 +68,10 @@ MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
 """Products assumed MIG-capable unless a `mig.capable` label contradicts."""
 
 STACK = "gpu-stack"
-"""Value of the annotation `played-by` that stands for this simulation of the GPU stack."""
+"""Value of the annotation `played-by` for objects that this simulation of the GPU stack runs."""
 LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
-"""Annotation of nodes with the value `true` if they have the marker file and the bind mount of an older set-up, which
-let the operator use a driver of the host.
+"""Annotation that is `true` on a node with the marker file and the bind mount of an older set-up. With both, the
+operator uses the driver of the host.
 """
 MODEL_TIME = f"{SIMULATOR}model-time"
 """Annotation of nodes whose driver upgrade has timers: simulated time of the last round, in seconds since the epoch."""

@@ -230,7 +230,9 @@ def _advance(state: NodeState, name: str) -> NodeState:
 
 
 def _broken(state: NodeState, pod: Pod) -> Look:
-    """Failure of a container because of a fault. A device plugin that has ended offers no resources."""
+    """Failure of the Pod's current container because of a fault. If the container is a device plugin or the DRA
+    driver's plugin, the node then offers no GPUs through the plugin.
+    """
     if pod.container == PLUGIN:
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
     if pod.container == claims.PLUGIN:

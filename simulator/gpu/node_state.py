@@ -26,9 +26,8 @@ class Timing:
     """Durations of a Pod's steps, in simulated seconds."""
 
     driver_build: float = 100.0
-    """Seconds from the start of the driver container until its startup probe succeeds. The value is below two minutes,
-    so that the operator, which checks every two minutes, finds the driver ready at its first check, as on an
-    undisturbed node of a real cluster.
+    """Seconds from the start of the driver container until its startup probe succeeds. The operator checks every 120
+    seconds. A smaller value lets it find the driver ready at its first check, as on an undisturbed real node.
     """
     driver_start: float = 60.0
     """Seconds until the startup probe's first check succeeds, if the modules are already loaded."""
@@ -91,10 +90,11 @@ class Pod:
 
     @property
     def restarts(self) -> int:
-        """Number of restarts of the present container.
+        """Number of restarts of the current container.
 
-        For a driver that fails again and again, the number follows from the kubelet's back-off, because the operator
-        gives up an upgrade after some restarts. For other containers it is 1 after a failure and otherwise 0.
+        A driver that fails again and again restarts at the kubelet's back-off times, and the number counts these times:
+        the operator gives up an upgrade after too many restarts. For any other container, the number is 1 after a
+        failure and otherwise 0.
         """
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)
@@ -149,8 +149,8 @@ class NodeState:
     collectors: str = ""
     """CSV that the DCGM exporter mounts; if empty, the exporter uses the CSV of its image."""
     driver_in_cluster: bool = False
-    """True if any node of the cluster has a driver Pod of the operator. The validator then takes the driver of every
-    node for the operator's.
+    """True if the operator has a driver Pod on any node of the cluster. The validators on all nodes then wait for the
+    operator's driver.
     """
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
@@ -196,7 +196,9 @@ class NodeState:
 
     @property
     def open_gpus(self) -> list[int]:
-        """GPUs that a new Pod may get. A resource claim only gets GPUs that work."""
+        """Indexes of the GPUs of which a new Pod may get a device. A resource claim gets only working GPUs; the device
+        plugin can still offer a share of a GPU that no longer works.
+        """
         struck = self.faults.unhealthy
         if not self.devices:
             return [gpu for gpu in range(self.hardware.gpus) if gpu not in struck]

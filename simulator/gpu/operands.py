@@ -1,4 +1,4 @@
-"""The operands of a ClusterPolicy: which DaemonSets exist, and how its settings change each of them."""
+"""Operands of a ClusterPolicy: the DaemonSets that exist, and how the ClusterPolicy's settings change them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ SETTABLE = (
     "migManager",
     "nodeStatusExporter",
 )
-"""Components whose pull settings, resources and network are applied to their operands. The components for virtual
-machines are not among them.
+"""Components whose settings for image pulls, resources and network are applied to their operands. Components for
+virtual machines are left out.
 """
 WITHOUT_ARGS = ("nvidia-container-toolkit-daemonset", "nvidia-device-plugin-mps-control-daemon")
 OWN_ENV = (
@@ -51,7 +51,7 @@ OWN_ENV = (
     "nvidia-operator-validator",
     "nvidia-device-plugin-mps-control-daemon",
 )
-"""Operands whose containers do not simply get the `env` of their component in the ClusterPolicy."""
+"""Operands that do not simply copy the `env` of their component in the ClusterPolicy to their containers."""
 MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"
@@ -80,7 +80,9 @@ def runtime_class(spec: Mapping[str, Any]) -> str:
 
 
 def images(found: Release, spec: Mapping[str, Any]) -> dict[str, str]:
-    """Image of every component: from the ClusterPolicy, with the release's default for each part that it leaves out."""
+    """Image of each component. The ClusterPolicy may leave out parts of an image; each missing part comes from the
+    release's default.
+    """
     result: dict[str, str] = {}
     for component, default in found.images.items():
         path, _, tag = default.rpartition(":")
@@ -200,7 +202,7 @@ def toolkit(given: Draft, spec: Mapping[str, Any], found: Release, _: Mapping[st
 
 
 def _mps_root(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Sets another folder of the host for the MPS control daemon."""
+    """Applies `devicePlugin.mps.root`, the folder on the host that the MPS control daemon uses."""
     root = str(at(spec, "devicePlugin.mps.root", "") or MPS_ROOT)
     if root == MPS_ROOT:
         return
@@ -308,10 +310,11 @@ def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
 
 
 def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
-    """Applies a component's pull policy, and the options of its containers.
+    """Applies the settings in a component's section of the ClusterPolicy: arguments, image pulls, resources and
+    network.
 
-    Source: NVIDIA/gpu-operator v26.7.0, the operands' `Transform` functions in controllers/object_controls.go. The
-    device plugin's arguments do not apply to the MPS daemon.
+    Source: NVIDIA/gpu-operator v26.7.0, the operands' `Transform` functions in controllers/object_controls.go. Operands
+    in WITHOUT_ARGS, such as the MPS daemon, ignore the component's arguments.
     """
     if section.get("args") and name not in WITHOUT_ARGS:
         given.containers[given.main]["args"] = list(section["args"])

@@ -1,8 +1,8 @@
-"""The GPU Operator without an API server: from the state that it sees to its writes.
+"""The GPU Operator without an API server: computes the operator's writes from the state that the operator sees.
 
-Four controllers share the work; `driver_controller` is the one of the NVIDIADrivers. `wakes` returns the controllers
-that a change of the cluster wakes, `reconcile` returns their writes. Both are pure functions. The caller applies the
-writes, lets the cluster react, and calls again until no controller wakes.
+Four controllers share the work; the controller of NVIDIADrivers is in `driver_controller`. `wakes` returns the
+controllers that a change of the cluster wakes, and `reconcile` returns the writes of these controllers. Both functions
+are pure. The caller applies the writes, lets the cluster react, and repeats this until no controller wakes.
 """
 
 from __future__ import annotations
@@ -75,18 +75,17 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
 
 
 def _is_next(before: State, after: State) -> bool:
-    """True if the ClusterPolicy that the operator follows after the change already existed before it, was ignored then,
-    and has not changed.
+    """True if the operator now follows a ClusterPolicy that existed before the change, was ignored until then, and
+    still has the same spec.
     """
     other = before.ignored.get(name(after.policy or {}))
     return other is not None and other.get("spec") == after.spec
 
 
 def _starts_upgrades(before: State, after: State) -> bool:
-    """True if something has changed that the upgrade controller watches.
-
-    These are nodes, templates of driver DaemonSets, the ClusterPolicy, and NVIDIADrivers (NVIDIA/gpu-operator,
-    `SetupWithManager` in controllers/upgrade_controller.go).
+    """True if an object has changed that the upgrade controller watches: a node, the template of a driver DaemonSet,
+    the ClusterPolicy, or an NVIDIADriver (NVIDIA/gpu-operator, `SetupWithManager` in
+    controllers/upgrade_controller.go).
     """
 
     def seen(state: State) -> tuple[Any, ...]:
@@ -104,9 +103,9 @@ def _starts_upgrades(before: State, after: State) -> bool:
 
 
 def _driver_files_changed(before: State, after: State) -> bool:
-    """True if a ConfigMap changed that belongs to an NVIDIADriver that is not ready.
+    """True if a ConfigMap has changed that is named by an NVIDIADriver that is not ready.
 
-    These ConfigMaps are not watched: the operator reads them every five seconds until the driver is ready.
+    The operator does not watch these ConfigMaps. It reads them every five seconds until the NVIDIADriver is ready.
     """
     waiting = [each for each in after.drivers.values() if at(each, "status.state", "") != status.READY]
     named = {key for each in waiting for key in driver_files.maps_of(at(each, "spec", {}))}
@@ -160,7 +159,9 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
 
 
 def _label(run: Run) -> None:
-    """Runs one labelling pass over all nodes, then sets the owner labels, then the mark for the upgrade controller."""
+    """Runs one labelling pass over all nodes. Then sets the label that names each node's NVIDIADriver, and the
+    annotation that enables upgrades of the node's driver.
+    """
     for key, changes in labelling_pass(run.found, run.spec, run.state.nodes).items():
         run.label(key, changes)
     _own(run)

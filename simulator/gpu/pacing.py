@@ -1,5 +1,5 @@
-"""Times at which the operator's controllers run: at once after a change of a watched object, and later for other
-changes.
+"""Times at which the operator's controllers run. A change of a watched object runs a controller at once; other changes
+are noticed later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RECREATION_SECONDS = 60.0
 
 @dataclass
 class Pacing:
-    """Memory of one operator process about its controllers."""
+    """State that one operator process keeps in memory about the runs of its controllers."""
 
     seen: State | None = None
     """The cluster at the last call; None before the operator has started."""
@@ -63,10 +63,10 @@ class Pacing:
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """True if a driver Pod has not been recreated yet.
+    """True if the driver DaemonSets have fewer Pods than they should have.
 
-    The upgrade controller does nothing until all exist (NVIDIA/k8s-operator-libs, BuildState): a node whose Pod has
-    just been deleted would not count as busy.
+    The upgrade controller does nothing until every driver Pod exists (NVIDIA/k8s-operator-libs, BuildState). Otherwise
+    a node whose driver Pod was just deleted would not count as busy.
     """
     drivers = (item for item in state.daemonsets.values() if is_driver(item))
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

@@ -23,7 +23,7 @@ class Draft:
     owner: tuple[str, str, str]
     """Kind, name and uid of the DaemonSet's owner."""
     selector: dict[str, str]
-    """Pod labels the DaemonSet finds its pods by; immutable once created."""
+    """Labels by which the DaemonSet selects its Pods; they cannot be changed after the DaemonSet's creation."""
     node_selector: dict[str, str]
     service_account: str
     init: dict[str, Json]
@@ -160,7 +160,7 @@ def owner_reference(owner: tuple[str, str, str]) -> Json:
 def build(given: Draft, last_applied: str) -> Json:
     """The DaemonSet of a draft.
 
-    `last_applied`: hash of the DaemonSet in an annotation, by which the operator detects changes.
+    `last_applied`: hash that the operator stores in an annotation of the DaemonSet, to detect changes later.
     """
 
     def containers(group: Mapping[str, Json]) -> Sequence[Json]:

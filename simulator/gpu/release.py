@@ -21,7 +21,7 @@ class _Strict(BaseModel):
 
 
 class Labelling(_Strict):
-    """Treatment of deploy labels in a labelling pass over all nodes."""
+    """Rules of a release for deploy labels: when a labelling pass sets and removes them."""
 
     every_workload: tuple[str, ...] = Field(description="Deploy labels that container and VM workloads both get.")
     own_controller: bool = Field(description="Passes have their own triggers; False: every ClusterPolicy reconcile.")
@@ -30,7 +30,7 @@ class Labelling(_Strict):
 
 
 class Cdi(_Strict):
-    """Changes that CDI, once enabled, makes to the toolkit and the device plugin."""
+    """Changes of the toolkit's and the device plugin's settings when CDI is enabled."""
 
     drop_in: bool = Field(description="containerd is configured through a drop-in file.")
     annotation_prefix: str
@@ -94,8 +94,8 @@ def names() -> tuple[str, ...]:
 def release(version: str) -> Release:
     """The data of a release, by version with or without the leading `v`.
 
-    A release of which the catalogue only knows that it exists gets the data of the release that the catalogue names for
-    it.
+    The catalogue can list a release without details. Such a release gets the data of the other release that the
+    catalogue names for it.
 
     Raises:
         SimulationError: The simulator does not know the release.

@@ -1,4 +1,4 @@
-"""State of the cluster during one reconcile, kept up to date with the operator's steps, and the steps so far."""
+"""One reconcile of the operator: its steps so far, and the state of the cluster after these steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from simulator.gpu.state import Controller, State, Verb, Write, apply, covers
 
 
 class Run:
-    """Collects the steps of a reconcile, without those that change nothing."""
+    """Collects the steps of one reconcile and applies each step to `state`. Steps that would change nothing are left
+    out.
+    """
 
     def __init__(self, state: State) -> None:
         self.state = state

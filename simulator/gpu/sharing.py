@@ -24,7 +24,7 @@ class Device:
     uuid: str
     """`GPU-…` for a complete GPU, `MIG-…` for an instance."""
     mig_mode: bool = False
-    """True where the GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
+    """True if MIG mode is on for the device's GPU. CUDA then finds no device through the UUID of the whole GPU."""
 
     @property
     def gpu(self) -> int:
@@ -77,7 +77,9 @@ def _single(gpus: Sequence[Mig]) -> list[Device]:
 
 
 def sharing(config: Mapping[str, Any]) -> Sharing:
-    """Sharing of GPUs that a device-plugin configuration asks for."""
+    """The section `sharing` of a device-plugin configuration, for time slicing or MPS; without sharing if both are
+    missing.
+    """
     for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
         entries: Sequence[Mapping[str, Any]] = section.get("resources") or ()
@@ -108,12 +110,12 @@ def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
 def healthy(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> dict[str, int]:
-    """Amount of each registered resource that a node offers after critical Xid errors of the GPUs `struck`.
+    """Amount of each registered resource that a node offers after critical Xid errors on the GPUs in `struck`.
 
-    The plugin's health check remembers only one device of each GPU, so it withdraws only that device: a whole GPU, or
-    one of a GPU's shares or MIG instances. The GPU's other devices are still offered, and new Pods land on them
-    (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, fixed in
-    #1930 after v0.20.0).
+    For each of these GPUs, the device plugin withdraws only one device: the whole GPU, or just one of its shares or MIG
+    instances. The plugin's health check remembers only one device for each GPU. The GPU's other devices are still
+    offered, and new Pods get them (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in
+    internal/rm/health.go; #1929, fixed in #1930 after v0.20.0).
     """
     of_gpus = {(device.resource, device.gpu) for device in given if device.gpu in struck}
     lost = Counter(renames.get(resource, resource) for resource, _ in of_gpus)
@@ -123,7 +125,9 @@ def healthy(
 def open_gpus(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> list[int]:
-    """GPUs of which a new Pod may get a device; that can be a share of a GPU that no longer works."""
+    """Indexes of the GPUs of which a new Pod may get a device. A GPU in `struck` is among them if more than one device
+    of it was offered.
+    """
     names = {device.resource: renames.get(device.resource, device.resource) for device in given}
     total = Counter(names[device.resource] for device in given)
     held = Counter((device.gpu, names[device.resource]) for device in given)

@@ -56,8 +56,8 @@ class State:
     manager_image: str = ""
     """Value of DRIVER_MANAGER_IMAGE in the operator's environment; if empty, the image of its release is used."""
     draw: int = 0
-    """Number that stands for the random order in which the operator reads nodes. If the nodes have several operating
-    systems, it decides which system the ClusterPolicy's driver image is for.
+    """Number that replaces the random order in which the operator reads nodes. If the nodes have several operating
+    systems, the number selects the operating system of the ClusterPolicy's driver image.
     """
 
     @property

@@ -45,7 +45,9 @@ def error(reason: str, message: str, state: str = NOT_READY, **rest: Any) -> Jso
 
 
 def not_ready(found: Release, states: Sequence[str], *, upgrading: bool = False, **rest: Any) -> Json:
-    """Status of a ClusterPolicy some of whose operands are not ready, or whose drivers are being upgraded."""
+    """Status of a ClusterPolicy while operands are not ready or drivers are being upgraded. `states`: names of the
+    operands' states that are not ready.
+    """
     text = found.not_ready.format(states=" ".join(states)) if states else "ClusterPolicy is not ready"
     return error("OperandNotReady", f"{text}; {UPGRADING}" if upgrading else text, **rest)
 
@@ -71,7 +73,8 @@ def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
 def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
     """True if an NVIDIADriver's DaemonSet is ready.
 
-    Until its controller has seen the DaemonSet it is not ready; that is not so for the ClusterPolicy's DaemonSets.
+    The DaemonSet is not ready until its controller has seen the latest generation. For the ClusterPolicy's DaemonSets,
+    `is_ready` has another rule.
     """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     desired = int(status.get("desiredNumberScheduled", 0))

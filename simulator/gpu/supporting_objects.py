@@ -42,8 +42,8 @@ def _rights(name: str, kinds: tuple[str, ...], namespace: str, owner: tuple[str,
 
 
 def _config_maps(description: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, list[str]]:
-    """ConfigMaps that the operator creates, as file names by ConfigMap; a user's own MIG configuration replaces the
-    default one.
+    """ConfigMaps that the operator creates for an operand, with the file names of each ConfigMap. If the ClusterPolicy
+    names its own MIG configuration, the default configuration is left out.
     """
     given: dict[str, list[str]] = dict(description.get("configMaps", {}))
     if description["component"] == "migManager":
@@ -100,9 +100,9 @@ def metrics_service(namespace: str, owner: tuple[str, str, str]) -> Json:
 
 
 def runtime_classes(spec: Mapping[str, Any], owner: tuple[str, str, str]) -> tuple[list[Json], list[str]]:
-    """RuntimeClasses to create, and names of those to remove.
+    """RuntimeClasses to create, and names of RuntimeClasses to remove.
 
-    A class that only earlier settings named is not removed.
+    A RuntimeClass is not removed if only an earlier version of the settings named it.
     """
     own = operands.runtime_class(spec)
     if operands.nri(spec):

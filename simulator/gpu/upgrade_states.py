@@ -21,8 +21,8 @@ RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "un
 CLEARING = (WAIT, DELETE_PODS, DRAIN)
 """Upgrade states in which the Pods on the node determine the node's next state."""
 EVICTING = (DELETE_PODS, DRAIN)
-"""Upgrade states in which the operator repeats evictions until a time limit; it keeps the start of that time in its own
-memory.
+"""Upgrade states in which the operator repeats evictions until a time limit. The operator keeps the time of the first
+attempt in memory only, so a restart of the operator forgets it.
 """
 MOST_RESTARTS = 10
 """Number of container restarts above which a driver Pod that is not ready has failed."""

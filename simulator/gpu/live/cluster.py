@@ -67,7 +67,9 @@ def path(item: Json) -> str:
 
 
 class Cluster:
-    """Watches nodes, operators, and the objects in the operator's namespace; writes go through it, too."""
+    """Watches nodes, operators, and the objects in the operator's namespace, and writes them. Readers see each write at
+    once.
+    """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed

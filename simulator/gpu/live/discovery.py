@@ -46,8 +46,8 @@ def changes(
 
     Args:
         others: Labels for GPUs of another vendor.
-        has_worker: True if a worker reports the node's features; without one all feature labels are removed, GFD's
-            included.
+        has_worker: True if an NFD worker reports the node's features. Without a worker, all feature labels are removed,
+            including the labels of GFD.
     """
     given = labels(node)
     wanted = {**nfd.labels(node, hardware, wanted_fields), **(others or {})} if has_worker else {}
@@ -59,8 +59,8 @@ def changes(
 class Discovery:
     """Sets NFD's labels on the nodes.
 
-    A restart of a worker keeps its node's labels, because the features belong to the DaemonSet, too. They are removed
-    with the DaemonSet (NVIDIA/gpu-operator#782).
+    A node keeps its labels while its NFD worker restarts. The labels are removed only when the workers' DaemonSet is
+    deleted (NVIDIA/gpu-operator#782).
     """
 
     def __init__(self, cluster: Cluster) -> None:

@@ -1,7 +1,8 @@
-"""Pods that record machines: they run the deployed program, which reads a simulated machine's files.
+"""Simulated Pods of the deployed program that records machines. Its code reads files of a simulated machine.
 
-The program reads files and makes documents unchanged; the machine's files and the output of nvidia-smi are simulated.
-The program's main loop and its requests do not run: the simulator writes the ConfigMap that the program would write.
+The code that reads files and builds documents is the deployed code; the files and the output of nvidia-smi are
+simulated. The deployed program's main loop and requests do not run: the simulator writes the ConfigMap that the program
+would write.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ LOST_XID = 79
 
 @dataclass(frozen=True)
 class Program:
-    """The deployed modules that read a machine and make documents of it."""
+    """Modules of the deployed program: `collect` reads a machine's files, `record` builds documents and the ConfigMap
+    from them.
+    """
 
     collect: Any
     record: Any
@@ -182,7 +185,9 @@ def _ports(node: Json, state: NodeState) -> tuple[str, ...]:
 
 
 def write_machine(root: Path, node: Json, state: NodeState) -> None:
-    """Writes below `root` the files of a machine that the program reads; those of the hypervisor are in `kvp`."""
+    """Writes the machine's files that the program reads, below `root`. The file `kvp` there holds the values of the
+    hypervisor.
+    """
     info: Mapping[str, str] = at(node, "status.nodeInfo", {})
     files = {
         "sys/class/dmi/id/product_uuid": info.get("systemUUID", "").upper(),

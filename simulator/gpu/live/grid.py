@@ -46,7 +46,7 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Fault:
-    """Condition of a node where the agent's program cannot run, since its files are missing or faulty."""
+    """Node condition that reports that the agent's program cannot run because its files are missing or faulty."""
 
     message: str
     status: str = "False"
@@ -71,7 +71,7 @@ def agent_faults() -> Generator[None]:
 class Agent:
     """The GRID driver agent on one node.
 
-    Its records on the host remain when a Pod with another version of the agent replaces it.
+    If a Pod with another version of the agent starts, the object stays and keeps the records on the host.
     """
 
     def __init__(self, cluster: Cluster, node: str, program: Program) -> None:
@@ -94,7 +94,7 @@ class Agent:
         return self.memory.state.value in AT_REST
 
     def start(self, program: Program) -> None:
-        """Lets the program of a new Pod take over."""
+        """Switches to the program of a new Pod. The new program gets the old program's memory as a document."""
         if program is not self.program:
             with agent_faults():
                 self.memory = program.remembered(json.loads(json.dumps(self.program.to_document(self.memory))))
@@ -158,7 +158,7 @@ class GridAgents:
         self._programs: dict[str, Program] = {}
         """Program of each Pod, by uid: a container keeps the program that it has started with."""
         self._faults: dict[str, str] = {}
-        """Fault in the node's condition, by Pod."""
+        """Text of the fault that the node's condition reports, by Pod."""
 
     @property
     def are_working(self) -> bool:

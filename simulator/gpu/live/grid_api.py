@@ -17,7 +17,9 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class NodeApi:
-    """The agent's `ClusterApi` for one node, with the types of the agent's present version."""
+    """Implementation of the agent's `ClusterApi` for one node. `facts`: observation types of the version of the agent
+    that runs now.
+    """
 
     def __init__(self, cluster: Cluster, node: str, facts: Facts) -> None:
         self._cluster, self._node, self.facts = cluster, node, facts

@@ -1,8 +1,8 @@
-"""The host of a simulated GRID node, as the driver agent sees and changes it.
+"""The host of a simulated GRID node, which the driver agent observes and changes.
 
-The agent's own decisions run unchanged; what it observes and changes is simulated. As for every node, an annotation
-names the driver that works on the host. The rest (cache, jobs, files) is kept as long as this process runs, in types of
-the simulator's own, so that another version of the agent can read it.
+The agent's code is the deployed code; only the host is simulated. An annotation of the node records the driver that
+works on the host, as on every simulated node. The rest of the host's state (cache, jobs, files) is kept in this process
+only. Its types belong to the simulator, so another version of the agent can read the same state.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Condition(Protocol):
 
 
 class Facts(Protocol):
-    """Constructors of the agent's observation types, and its error types."""
+    """Interface of the agent's module `facts`: constructors of observations, types of errors, and names of operands."""
 
     Gpu: Callable[..., object]
     HostFacts: Callable[..., object]
@@ -99,7 +99,7 @@ class Facts(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """The agent's decision functions, and the types that they read."""
+    """Functions and types of the agent that the simulator uses, from one set of files."""
 
     facts: Facts
     advance: Callable[[Memory, Any, Any, Wanted, float], Memory]
@@ -170,8 +170,8 @@ _loaded: dict[str, Program | str] = {}
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):
-    """Importer for the modules of one set of files, as a package with a unique name in place of the written name,
-    `written`.
+    """Importer for one set of files: loads them as the package `package`. The files themselves call their package
+    `written`, so their imports are rewritten.
     """
 
     def __init__(self, package: str, files: Mapping[str, str], written: str = PACKAGE) -> None:
@@ -205,7 +205,7 @@ class DeployedFiles(MetaPathFinder, ExecutionLoader):
 
 
 def _load(files: DeployedFiles) -> Program | str:
-    """The program, or the reason why the files are not one."""
+    """The program in the files, or the reason why the files cannot be loaded as a program."""
 
     def module(name: str) -> Any:
         return importlib.import_module(f"{files.package}.{name}")

@@ -60,8 +60,8 @@ def host_of(item: Json) -> Host:
 
 
 def pseudo_daemonset(pod: Json) -> Json:
-    """Object in the form of the DaemonSet that a Pod was created from, for the event `PodAdded`. Later changes of the
-    DaemonSet are not in it.
+    """The Pod's own template in the form of a DaemonSet, for the event `PodAdded`. Later changes of the real DaemonSet
+    are not in it.
     """
     return {
         "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},
@@ -93,10 +93,12 @@ class Kubelet:
         self._jobs: frozenset[str] = frozenset()
         """UIDs of the Pods that hold GPUs; empty unless the node has a fault that ends with them."""
         self.began: dict[str, float] = {}
-        """Creation of each pod, by uid: model seconds since the epoch."""
+        """Creation time of each Pod, by uid, in simulated seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
         self._messages: dict[str, tuple[str, float]] = {}
-        """Reason why a pod is not ready, and since when, by pod. An event follows after a while."""
+        """Reason why a Pod is not ready, with the time since when, by Pod. If the reason lasts, an event about it is
+        written.
+        """
 
     @property
     def is_waiting(self) -> bool:
@@ -107,7 +109,7 @@ class Kubelet:
 
     @property
     def looks_at_jobs(self) -> bool:
-        """True if the node has a fault that the end of a job's Pod ends."""
+        """True if the node has a fault that ends when a job's Pod ends."""
         return ends_with_jobs(self.state.faults.items)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:

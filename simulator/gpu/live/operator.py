@@ -1,5 +1,5 @@
-"""The operator's controllers on a live cluster. They read the cluster into a `State`, let `simulator.gpu` decide on the
-steps, and write these.
+"""The operator's controllers on a live cluster. They read the cluster into a `State`, compute the operator's steps with
+`simulator.gpu`, and write these steps to the cluster.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def without_times(status: Any) -> Json:
 def state_of(cluster: Cluster, given: Operator, held: str = "") -> State:
     """Everything in the cluster that the operator reads.
 
-    `held`: name of the ClusterPolicy that it has followed so far.
+    `held`: name of the ClusterPolicy that the operator has followed so far; empty when the operator starts.
     """
     present = [_bare(item) for item in cluster.all("ClusterPolicy") if not is_terminating(item)]
     policy = policies.active(release(given.release), present, held)
@@ -136,7 +136,9 @@ def _is_failing(pod: Json) -> bool:
 
 
 def model_time(nodes: Iterable[Json]) -> float:
-    """The latest simulated time that an earlier process has recorded on a node; 0 if there is none."""
+    """Latest simulated time, in seconds since the epoch, that a process has recorded on any of the nodes; 0 if none is
+    recorded.
+    """
     return max((float(annotations_of(node).get(names.MODEL_TIME, 0)) for node in nodes), default=0.0)
 
 
@@ -147,7 +149,7 @@ class Controllers:
         self._cluster = cluster
         self._pacing = Pacing()
         self._since: dict[str, tuple[str, float]] = {}
-        """State of each node whose pods are evicted, and the model time at which it began."""
+        """Nodes whose Pods are being evicted: upgrade state, and the simulated time at which the state began."""
 
     @property
     def are_waiting(self) -> bool:
@@ -166,8 +168,8 @@ class Controllers:
         self._since = {}
 
     def run(self, given: Operator, now: float) -> bool:
-        """Runs one pass of the controllers that are due, at a simulated time; returns True if it changed anything that
-        others read.
+        """Runs the controllers that are due at the simulated time `now`; returns True if they wrote anything but
+        evictions.
         """
         state = self._with_workloads(state_of(self._cluster, given, self._pacing.followed), now)
         awake = self._pacing.awake(state)
@@ -184,8 +186,8 @@ class Controllers:
         return any(step.verb != "evict" for step in steps)
 
     def _keep_time(self, now: float) -> None:
-        """Records simulated time on nodes with timers, since simulated time otherwise begins at zero with
-        each process.
+        """Records the simulated time on the nodes that have timers: without a record, each new process starts at time
+        zero.
         """
         for node in self._cluster.nodes:
             if _TIMERS & annotations_of(node).keys():

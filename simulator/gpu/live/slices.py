@@ -1,4 +1,4 @@
-"""Publication of the ResourceSlice of a node, as the DRA driver's plugin on the node does it."""
+"""Publication of a node's ResourceSlice, which on a real node is done by the DRA driver's plugin."""
 
 from __future__ import annotations
 
