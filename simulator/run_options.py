@@ -25,8 +25,9 @@ class RunOptions:
     excludes: tuple[str, ...] = ()
     """URNs or names of resources that the operation leaves alone. A destroy has no such option."""
     exclude_dependents: bool = False
-    """True to leave alone the resources, too, that depend on the excluded ones. Without it, the engine saves a state
-    that it cannot read if a component depends on an excluded resource that does not exist yet (pulumi 3.259).
+    """True to leave alone also the resources that depend on an excluded resource. False can damage the state: if a
+    component depends on an excluded resource that does not exist yet, the engine saves a state that it cannot read
+    (pulumi 3.259).
     """
     expect_no_changes: bool = False
     continue_on_error: bool = False

@@ -1,7 +1,7 @@
 """Lazy loading of the SDKs' packages: a module loads when one of its names is first used.
 
-A package of azure-native imports all of its modules: `network` has 160, and the program uses six of them. That takes
-half of the second that the SDK needs to load.
+A package of azure-native normally imports all of its modules: `network` has 160, of which the program uses six. The
+unused modules take half of the second that loading the SDK takes.
 """
 
 from __future__ import annotations

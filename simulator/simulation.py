@@ -71,8 +71,8 @@ class Simulation:
         return outputs
 
     def outputs(self) -> dict[str, Any]:
-        """Outputs of the last update, even if it failed at its end, without the secret ones; empty if
-        there are none.
+        """Outputs of the last update without the secret ones, even if the update failed near its end. Empty if there
+        are none.
         """
         return self._checkpoint.outputs()
 
@@ -153,7 +153,8 @@ class Simulation:
         return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
 
     def cancel(self, report: Reporter) -> str:
-        """Ends a run that is under way, or removes the lock of a killed one; returns what it did.
+        """Ends a run that is under way, or removes the lock of a killed run. Returns a text that says which of the two
+        was done.
 
         Raises:
             NotSimulated, NothingToCancel
@@ -172,8 +173,8 @@ class Simulation:
     def down(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
         """Destroys the stack through the engine, then ends and removes the simulation itself.
 
-        If the options name targets, only these are destroyed, and the simulation is kept. `given` is needed only if the
-        program runs.
+        If the options name targets, only the targets are destroyed, and the simulation is kept. `given` is needed only
+        if the program runs.
 
         Raises:
             Protected: the stack's resources refuse to be deleted; nothing is removed then.

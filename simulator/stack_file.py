@@ -17,7 +17,7 @@ SALT = "encryptionsalt"
 
 @dataclass(frozen=True)
 class StackFile:
-    """Stack file `Pulumi.<stack>.yaml` at `path`. `kept`: file with its encrypted secrets for reuse.
+    """Stack file `Pulumi.<stack>.yaml` at `path`. The file `kept` has the encrypted secrets of the last run, for reuse.
 
     The CLI takes 0.4 s to encrypt a secret, and every new salt makes the engine encrypt the complete state again.
     """
@@ -51,8 +51,8 @@ class StackFile:
         unfinished.rename(self.kept)
 
     def _remembered(self, secret: Mapping[str, str]) -> dict[str, Any] | None:
-        """Saved encryption of these secrets, if it was made for exactly these values with this passphrase; else
-        None.
+        """The saved encrypted secrets. None if there are none, or if they were made from other values or with another
+        passphrase.
         """
         try:
             kept = json.loads(self.kept.read_text())

@@ -1,4 +1,4 @@
-"""Objects that AKS's Secrets Store add-on installs in a cluster, as far as a program sees them.
+"""Objects that AKS's Secrets Store add-on installs in a cluster, with the fields that a program can see.
 
 Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` simulates the
 add-on's driver.

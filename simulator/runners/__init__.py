@@ -1,4 +1,4 @@
-"""Simulation of GitHub's Actions Runner Controller, and of GitHub as far as it hands out jobs."""
+"""Simulation of GitHub's Actions Runner Controller, and of the part of GitHub that hands out jobs."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ failure.
 
 
 class RunnerController:
-    """Simulates the controller while its Deployment is available, in the namespace that it watches."""
+    """Simulates the Actions Runner Controller while the controller's Deployment is available, in the namespace that the
+    controller watches.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -1,8 +1,8 @@
 """Objects that the controller creates for a scale set: a listener, and one Pod for each job. Pure functions over plain
 objects.
 
-Upstream has kinds of its own between a scale set and its Pods (AutoscalingListener, EphemeralRunnerSet and
-EphemeralRunner). Here the scale set owns the Pods directly.
+In the real controller, objects of the kinds AutoscalingListener, EphemeralRunnerSet and EphemeralRunner stand between a
+scale set and its Pods. Here the scale set owns the Pods directly.
 """
 
 from __future__ import annotations

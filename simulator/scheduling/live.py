@@ -13,8 +13,8 @@ from simulator.scheduling.kai.live import KaiScheduler
 from simulator.scheduling.view import View
 
 PAUSE = 3
-"""Pause between two rounds, as a multiple of the duration of a round. In a large cluster, changes come so often that
-there would otherwise be no pause.
+"""Duration of the pause between two rounds, as a multiple of the duration of a round. Without a pause, the rounds would
+follow each other at once in a large cluster, where something always changes.
 """
 SCAN_MINUTES = 10 / 60
 """Minutes between two scans of the autoscaler (AKS's scan-interval). Pods that are created within one interval are

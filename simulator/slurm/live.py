@@ -32,7 +32,9 @@ CONDITION_FLAG, NAMESPACES_FLAG = "--propagated-node-conditions=", "--namespaces
 
 
 class SlurmOperator:
-    """Simulates the operator while its Deployment is available, in the namespaces that it watches."""
+    """Simulates the slurm-operator while the operator's Deployment is available, in the namespaces that the operator
+    watches.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -123,8 +125,8 @@ class SlurmOperator:
             self._patch(path, {"status": wanted}, "nodesets")
 
     def _started(self, pod: Json, *, ready: bool) -> Json:
-        """The Pod of slurmd with an updated status. It runs as soon as it has a node, and becomes ready when slurmd has
-        registered with slurmctld (its probe is /readyz).
+        """The Pod of slurmd with an updated status. The Pod runs as soon as it has a node, and becomes ready when
+        slurmd has registered with slurmctld (probe /readyz).
         """
         if is_ready(pod) or (not ready and at(pod, "status.phase") == "Running"):
             return pod

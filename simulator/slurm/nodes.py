@@ -1,8 +1,8 @@
-"""The Pods of slurmd, and Slurm's state of each node. Pure functions over plain objects.
+"""The Pods of slurmd, and the state of each node in Slurm. Pure functions over plain objects.
 
-Real Slurm keeps this state in slurmctld; here it is only in the conditions of the node's Pod, where the operator
-repeats it. Two annotations of a Pod stand for what people do: `slurm-gpus`, the GPUs that jobs hold now, and
-`slurm-drain`, the reason of a drain that an administrator has set with scontrol.
+Real Slurm keeps this state in slurmctld. The simulator keeps it only in the conditions of the node's Pod, to which the
+operator copies it. Two annotations of the Pod replace actions of people: `slurm-gpus` is the number of GPUs that jobs
+hold now, and `slurm-drain` is the reason of a drain that an administrator has set with scontrol.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class SlurmNode:
 
     @property
     def states(self) -> dict[str, str]:
-        """Slurm's states of the node with their messages, as the Pod's conditions have them."""
+        """The node's states in Slurm, each with its message, in the form of the Pod's conditions."""
         base = "Idle" if not self.is_busy else "Allocated" if self.in_use >= self.gpus else "Mixed"
         found = {base: "", **({"Drain": self.reason} if self.reason else {})}
         return found | ({"InvalidReg": self.reason} if self.invalid else {})
@@ -173,8 +173,8 @@ def drain_reason(given: Json) -> str:
 
 
 def judge(given: Json, nodeset: Json, node: Json, propagated: Sequence[str], condemned: str = "") -> SlurmNode:
-    """The Slurm node after one round of the operator (syncCordon, processCondemned). Drains that others have set are
-    kept.
+    """The Slurm node after one round of the operator (syncCordon, processCondemned). A drain that an administrator has
+    set is kept.
 
     Args:
         given: The node's Pod; its conditions contain Slurm's state before this round.

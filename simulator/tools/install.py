@@ -21,9 +21,7 @@ class Origin(StrEnum):
     """Way to obtain the commands: download of a release, build, or either."""
 
     AUTO = "auto"
-    """Value for downloading a release if its checksum is pinned and its server can be reached, and otherwise
-    building.
-    """
+    """Download of a release if its checksum is pinned and its server can be reached; otherwise a build."""
     RELEASE = "release"
     BUILD = "build"
 

@@ -26,7 +26,9 @@ CONNECT_SECONDS = 5.0
 """Seconds for connecting to a server, and for each wait for more data."""
 DOWNLOAD_SECONDS = 900.0
 MOST_BYTES = 300 << 20
-"""Largest accepted size of a download, and of each command in it; three times the size of the largest one today."""
+"""Largest accepted size in bytes of a download, and of each command in it. It is three times the largest size that
+occurs today.
+"""
 CHUNK = 1 << 18
 MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -157,7 +159,7 @@ def _fetch(family: Family, release: Release, target: Path, report: Report) -> in
 
 
 def _extract(release: Release, archive: Path, folder: Path) -> None:
-    """Copies the named members, which must be plain files, out of the archive, and nothing else."""
+    """Copies the commands that `release` names out of the archive, and nothing else. Each must be a plain file."""
     try:
         with tarfile.open(archive) as opened:
             for command, path in release.members.items():

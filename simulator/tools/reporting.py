@@ -1,5 +1,5 @@
-"""Progress of downloads and builds as text: a line when one starts and ends, its share at intervals, and
-an estimate.
+"""Progress of downloads and builds as lines of text: one at the start and one at the end of each, and in between lines
+with the finished share and the estimated remaining time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from simulator.tools.families import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 SURE_SHARE = 0.03
-"""Finished share of the work from which on the speed so far is used to estimate the remaining time."""
+"""Least finished share of the work for an estimate of the remaining time. Before that, the speed so far says too
+little.
+"""
 _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloaded")}
 
 

@@ -46,8 +46,8 @@ class Diff:
     replaces: Sequence[str] = ()
     delete_before_replace: bool = False
     of_inputs: bool = True
-    """True if the changes are those between old and new inputs, False if they are between the state and the new inputs.
-    `pulumi preview --diff` shows only the former.
+    """True if `changes` compares the old inputs with the new inputs, False if it compares the state with the new
+    inputs. `pulumi preview --diff` shows only a comparison of inputs.
     """
 
 
@@ -56,7 +56,8 @@ class Refused(Exception):
 
 
 class NotReady(Exception):
-    """Error if an object exists but did not become ready: the engine keeps it in state, with these reasons.
+    """Error if an object exists but did not become ready. The engine keeps the object in the state, and shows the
+    reasons.
 
     If `inputs` is None, the engine keeps the inputs from before the operation.
     """

@@ -168,7 +168,9 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
 
 
 def _request(request: Any) -> Request:
-    """The common parts of a request; each kind of message has only some of them."""
+    """Facts about the resource of a provider request. A field that this kind of request lacks gets its
+    default value.
+    """
     *_, types, name = request.urn.split("::")
     autonaming = getattr(request, "autonaming", None)
     return Request(

@@ -1,7 +1,7 @@
 """Property values of providers: unknowns, secrets, and the paths of changes.
 
-This module does not import the Pulumi SDK, which takes half a second: the controllers of each simulated cluster use
-these values, too.
+The controllers of each simulated cluster use these values, too. This module does not import the Pulumi SDK, so that the
+controllers need not spend half a second on that import.
 """
 
 from __future__ import annotations

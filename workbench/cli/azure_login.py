@@ -22,8 +22,8 @@ SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
 
 
 def subscription_of_login(get: Get, chosen: str | None = None) -> str:
-    """Id of the subscription that the caller chooses, else that of the environment variable, else the only one of the
-    login.
+    """Id of the subscription to use: `chosen`, else the one in the environment variable, else the login's only
+    subscription.
 
     Raises:
         Unanswered: the login has no subscription.

@@ -23,8 +23,8 @@ class Delivery:
     """
 
     subscription: str
-    """Subscription that only this environment uses: an identity that deploys to a subscription can do
-    anything in it.
+    """Id of the environment's subscription. No other environment may use it, because an identity that deploys to a
+    subscription can change everything in it.
     """
     repository: str
     """Name of the GitHub repository, as `owner/name`."""
@@ -40,7 +40,9 @@ class Delivery:
 
     @property
     def suffix(self) -> str:
-        """Suffix for globally unique names in Azure. It is always the same for one subscription and repository."""
+        """Suffix for names that must be globally unique in Azure. The same subscription and repository always give the
+        same suffix.
+        """
         return hashlib.sha256(f"{self.subscription}/{self.repository}".lower().encode()).hexdigest()[:8]
 
     @property

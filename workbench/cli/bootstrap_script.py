@@ -1,7 +1,8 @@
 """Script that prepares a subscription for pipelines: state, keys, identities. Pure functions that return its steps as
 shell lines.
 
-The script can be run again, also after an interruption: it checks what exists, and a trap restores the locks.
+The script can be run again, also after an interruption: each step checks what exists. After an interruption, a trap
+restores the locks.
 """
 
 from __future__ import annotations
@@ -96,9 +97,8 @@ def _lock(delivery: Delivery) -> ScriptStep:
 
 
 def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
-    """Steps that assign roles on resources in other subscriptions that the stacks use.
-
-    Only the owners of these resources may run them.
+    """Steps that assign roles on resources in other subscriptions which the stacks use. Only the owners of these
+    resources may run the steps.
     """
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:

@@ -1,4 +1,4 @@
-"""The events of one engine run as plain records. Progress, plan and summary are made from them."""
+"""Records of the events of one engine run. Progress, plan and summary are made from the records."""
 
 from __future__ import annotations
 

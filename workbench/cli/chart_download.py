@@ -44,8 +44,9 @@ class Pulled:
     path: Path
     sha256: str
     outcome: Literal["present", "verified", "recorded"]
-    """`present`: the archive was in the cache before; `verified`: it was downloaded and verified; `recorded`: it was
-    downloaded, and its checksum was recorded as the first one.
+    """Result of the download. `present`: the cache already had the archive. `verified`: the archive was downloaded, and
+    has the pinned checksum. `recorded`: the archive was downloaded, and its checksum was recorded because none was
+    known.
     """
 
 

@@ -1,5 +1,5 @@
-"""Selection of the cluster that a command reads or changes: a stack's simulated cluster, or a real one by its
-kubeconfig.
+"""Selection of the cluster that a command reads or changes: the cluster of a kubeconfig, or a stack's simulated
+cluster.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
 def changing_access(
     stack: str, kubeconfig: Path | None, settings: Settings, context: str | None = None
 ) -> tuple[str, Send]:
-    """Name of a cluster, and a client that can change it: the cluster of the kubeconfig, or without one the stack's
-    simulated cluster.
+    """Name of a cluster, and a client that can change the cluster. It is the cluster of the kubeconfig or, without a
+    kubeconfig, the stack's simulated cluster.
     """
     if kubeconfig is None:
         needs_kubeconfig(context)
@@ -78,8 +78,8 @@ def needs_kubeconfig(context: str | None) -> None:
 
 
 def chosen_context(settings: Settings, context: str | None) -> str | None:
-    """Name of the context that the user gives, else that of the stack's existing cluster; None for the current context
-    of the kubeconfig.
+    """Name of the kubeconfig context to use: `context`, else the context of the stack's existing cluster. None stands
+    for the kubeconfig's current context.
     """
     from workbench.cli.existing_check import context_of
 
@@ -87,8 +87,8 @@ def chosen_context(settings: Settings, context: str | None) -> str | None:
 
 
 def access_text(kubeconfig: Path, settings: Settings, context: str | None) -> str:
-    """Text of the kubeconfig for one context: the one that the user gives, else that of the stack's existing cluster,
-    else the file's current one. Raises typer.BadParameter if the file or the context cannot be read.
+    """Text of the kubeconfig with the context that `chosen_context` selects. Raises typer.BadParameter if the file or
+    the context cannot be read.
     """
     from physical_ai.readiness import Unusable
     from physical_ai.readiness.kubeconfig_context import read_context

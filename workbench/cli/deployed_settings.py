@@ -76,7 +76,7 @@ def _differences(stack: str, deployed: Loaded) -> list[str]:
 
 
 def other_settings(nodes: Iterable[Mapping[str, Any]], settings: Settings) -> list[str]:
-    """Texts about nodes in Azure that contradict the settings. They show that the cluster was deployed with other
+    """Texts about nodes in Azure that contradict the settings. Such nodes show that the cluster was deployed with other
     settings.
     """
     from physical_ai.kubernetes.objects import labels, name

@@ -1,5 +1,5 @@
-"""Further sources for diagnosing workloads besides the cluster: node pools in Azure, and workflows in OSMO. Changes
-nothing.
+"""Sources for the diagnosis of workloads in addition to the cluster: node pools in Azure, and workflows in OSMO.
+Nothing is changed.
 """
 
 from __future__ import annotations

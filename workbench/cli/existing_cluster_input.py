@@ -1,4 +1,6 @@
-"""Input for the simulator about an existing cluster, which it creates before a stack is deployed into it."""
+"""Description of an existing cluster for the simulator, made from a stack's settings. The simulator creates this
+cluster before it deploys the stack into it.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:
 
 
 def _host_driver(settings: Settings, pool: Pool) -> str:
-    """Version of the driver on the hosts of a pool: the one that the settings require, else that of the GPU Operator's
-    settings. Empty if the hosts have no driver of their own.
+    """Version of the GPU driver that is installed on the hosts of a pool, from the pool's settings or else from the GPU
+    Operator's settings. Empty if the hosts have no GPU driver.
     """
     if pool.driver.source.value != "host":
         return ""

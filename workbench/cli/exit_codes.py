@@ -6,8 +6,8 @@ import errno
 
 DONE, FAILED, BAD_INPUT, FINDINGS, INTERRUPTED, UNREAD = 0, 1, 2, 3, 130, 141
 """3: there are findings at or above the chosen severity. 130: a signal interrupted the command. 141: the program that
-reads the output has ended before it has read everything, as `head` does; a shell reports 141 for a program that SIGPIPE
-ends, too.
+reads the output, such as `head`, has ended before it has read everything. A shell also reports 141 for a program that
+SIGPIPE has ended.
 """
 
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})

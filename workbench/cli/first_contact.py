@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.first_contact.stages import Stage, Subject
 
 Run = Callable[[Sequence[str], Path], "Answer"]
-"""Function that runs a command, shows its output, writes the output to a file, and returns it."""
+"""Function that runs a command, shows its output, writes the output to a file, and returns exit code and output."""
 STATE, PAGE, KUBECONFIG = "state.json", "evidence.md", "kubeconfig"
 
 

@@ -1,5 +1,5 @@
-"""Facts that decide about connections in a live cluster: its NetworkPolicies, Services and Pods. Resources in Azure are
-taken as the stack declares them.
+"""Facts that decide about connections in a live cluster, read from its NetworkPolicies, Services and Pods. About
+resources in Azure, the stack's declaration is used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ OTHERS: Mapping[str, str] = {
     "Calico's GlobalNetworkPolicy": "/apis/crd.projectcalico.org/v1/globalnetworkpolicies",
     "AdminNetworkPolicy": "/apis/policy.networking.k8s.io/v1alpha1/adminnetworkpolicies",
 }
-"""API paths of policies of other kinds. They also decide about connections, but are not judged."""
+"""API paths of policies of other kinds. Such policies also decide about connections, but this project does not evaluate
+them.
+"""
 ENDED = ("Succeeded", "Failed")
 
 

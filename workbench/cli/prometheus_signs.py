@@ -69,8 +69,8 @@ class Asked:
 
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
-    """Alerts and Xids from the Prometheus at the given address; without one, from that of the simulated stack if it
-    runs.
+    """Alerts and Xids from the Prometheus at the address `prometheus`. Without an address, from the simulated stack's
+    Prometheus if it runs.
     """
     from workbench.cli.prometheus import ask, firing, simulated_address
 
@@ -173,8 +173,8 @@ def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> d
 
 
 def _alert(sample: Sample) -> Alert:
-    """An alert from its time series, which has no annotations. For a rule of this project, they are taken from the
-    rule.
+    """An alert from its time series, which has no annotations. If the alert's rule is one of this project, the
+    annotations are taken from the rule.
     """
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.telemetry.rule_rows import alert_rows

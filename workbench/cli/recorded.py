@@ -1,4 +1,4 @@
-"""Recording in place of a cluster, a Prometheus and Azure, for commands that only read."""
+"""Recording that takes the place of a cluster, its Prometheus and Azure, for commands that only read."""
 
 from __future__ import annotations
 

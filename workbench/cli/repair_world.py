@@ -65,8 +65,8 @@ class RepairSources:
             return {**document(evidence), "report": None, "reportProblem": str(problem)}
 
     def standing(self, record: Record) -> Standing:
-        """Evidence that stands against the repaired node now, without signs from before its machine was restarted or
-        deleted.
+        """Evidence that counts against the repaired node now. Signs from before its machine was restarted or deleted
+        are left out.
         """
         from workbench.health.evidence.standing import SETTLED, standing_of
 
@@ -102,7 +102,7 @@ class RepairSources:
 
 
 def repair_world(sources: RepairSources, *, report: bool) -> World:
-    """The interfaces of a repair. A login to Azure is needed only if the machines are in Azure."""
+    """The interfaces that a repair uses. A login to Azure is needed only if the machines are in Azure."""
     from physical_ai.readiness import expected_pools
     from physical_ai.settings.facts.pools import gpus_per_node
     from workbench.health.replacement.cluster import RepairCluster
@@ -126,7 +126,7 @@ def repair_world(sources: RepairSources, *, report: bool) -> World:
 
 
 def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
-    """Client for the cluster's machines in Azure, and function that sends a report about one; None for both if no
+    """Client for the cluster's machines in Azure, and function that sends a report about a machine. Both are None if no
     machine is in Azure.
     """
     from physical_ai.kubernetes.objects import at

@@ -33,8 +33,9 @@ Replayed = Annotated[
 
 
 def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -> None:
-    """Starts an API server, loads the recorded objects, and prints how to read them. `others`: options that must not be
-    given.
+    """Starts an API server, loads the recorded objects, and prints how to read them.
+
+    `others`: values of the options that may not be used together with a recording.
     """
     from simulator.replay import NOT_LOADED, plane_of
     from workbench.recordings.questions import ASKED

@@ -69,7 +69,9 @@ def read_stack(
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
-    """The stack's deployers, and those of the simulated tenant, who do not exist in the real one."""
+    """The stack's deployers and, in addition, the deployers of the simulated tenant, which does not exist outside of
+    the simulator.
+    """
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
@@ -78,7 +80,7 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
 
 
 def simulated_users(settings: Settings) -> list[str]:
-    """Ids of the groups whose members may submit workflows: those of the stack, and that of the simulated tenant's
+    """Ids of the groups whose members may submit workflows: the stack's groups, and the group of the simulated tenant's
     deployers.
     """
     return list(dict.fromkeys([*settings.osmo.access.roles.get(OSMO_USER, ()), DEPLOYERS.object_id]))

@@ -149,8 +149,8 @@ def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
 
 
 def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
-    """The pools of a cluster in the form of Azure Resource Manager: those inline in the cluster first, then the others
-    by name.
+    """Pools of a cluster in the form of Azure Resource Manager. First the pools in the body of the cluster itself, then
+    the pools that are resources of their own, by name.
     """
     inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
     prefix = f"{cluster}/agentPools/".lower()

@@ -47,7 +47,7 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str, comman
 def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, str]:
     """Texts about the problem and about what to write instead.
 
-    Typer exports no classes for these errors, so their attributes distinguish them.
+    Typer exports no classes for its errors, so the kind of an error is recognised by its attributes.
     """
     name = getattr(problem, "option_name", None)
     if name is not None and hasattr(problem, "possibilities"):

@@ -30,8 +30,8 @@ def plan_of(requested: RequestedStack, declared: Declared, subscription: str) ->
 
 
 def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Recorded]:
-    """The declared Azure resources. Role assignments of deployers who exist only in the simulated tenant
-    are left out.
+    """The declared Azure resources, without the role assignments for deployers who exist only in the
+    simulated tenant.
     """
     from simulator.entra import DEPLOYER, SECOND_DEPLOYER
     from workbench.mocks.azure_answers import created

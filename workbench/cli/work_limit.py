@@ -79,11 +79,11 @@ def hold(
 def wait_until_idle(
     look: Callable[[], tuple[Impact, Seen]], seconds: float, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Waits until no running work would end or restart. Reports the work it waits for whenever the number of its Pods
-    changes.
+    """Waits until the change would end or restart no running work. Prints the work that it waits for whenever the
+    number of the work's Pods changes.
 
     Raises:
-        typer.Exit: work still runs after `seconds`, or what runs cannot be read.
+        typer.Exit: work still runs after `seconds`, or it cannot be read which work runs.
     """
     from workbench.impact import Fate
 

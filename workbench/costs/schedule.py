@@ -23,7 +23,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Placed:
-    """A step with its start and end in minutes, if every step begins as soon as it can."""
+    """A step with its start and end in minutes. It begins as soon as the steps that it needs have ended."""
 
     step: Activity
     start: float
@@ -32,8 +32,8 @@ class Placed:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All steps with their times, and the critical path: the steps that determine the total time, each of which begins
-    when the one before it ends.
+    """All steps with their times, and the critical path. The critical path is the chain of steps that determines the
+    total time: each of its steps begins when the previous one ends.
     """
 
     steps: Mapping[str, Placed]
@@ -45,10 +45,8 @@ class Schedule:
 
 
 def schedule(steps: Iterable[Activity]) -> Schedule:
-    """The schedule in which each step begins as soon as the steps that it needs have ended. Needs that are not among
-    the steps are ignored.
-
-    Raises ValueError if steps wait for each other in a circle.
+    """Schedule in which each step begins as soon as the steps in its `needs` have ended. A name in `needs` that is not
+    among the steps is ignored.
     """
     known = {each.name: each for each in steps}
     order = TopologicalSorter({name: [need for need in step.needs if need in known] for name, step in known.items()})

@@ -43,7 +43,7 @@ class Stage(Row):
     changes: bool = False
     minutes: Minutes
     cost: Literal["nothing", "standing", "gpus"] = "nothing"
-    """Nodes that cost money after the stage. `standing`: those without GPUs; `gpus`: also one node of each GPU pool."""
+    """Nodes that cost money after the stage. `standing`: nodes without GPUs; `gpus`: also one node of each GPU pool."""
     back: Text
 
 

@@ -28,7 +28,7 @@ class Group:
     pool: ScaledPool
     template: Offer
     upcoming: int = 0
-    """Number of the pool's machines that are not working nodes, such as those that have not joined yet."""
+    """Number of the pool's machines that are not ready nodes yet, such as machines that have not joined the cluster."""
     in_backoff: bool = False
 
     @property

@@ -51,8 +51,8 @@ class Autoscaler:
         self._resumed = False
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one, or None if a round is only necessary after a
-        change.
+        """Runs one round. Returns the seconds until the next round, or None if no round is needed before something
+        changes in the cluster.
         """
         if not self._resumed:
             self._resume()

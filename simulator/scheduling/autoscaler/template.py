@@ -1,7 +1,7 @@
-"""Template of an additional node of a pool, as the autoscaler predicts it. Pure functions.
+"""Template of the next node of a pool, as the autoscaler predicts it. Pure functions.
 
-A ready node of the pool serves as its template. For an empty pool the autoscaler only has what Azure reports, which is
-incomplete and partly wrong: cloudprovider/azure/azure_template.go.
+If the pool has a ready node, that node is the template. For an empty pool the autoscaler has only Azure's description,
+which is incomplete and partly wrong (cloudprovider/azure/azure_template.go).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ PREDICTED = (
     # Upstream's list of GPU sizes ends at A100. Assumed, not verified: AKS's own list is longer.
     *GPU_LABELS,
 )
-"""Labels that the autoscaler assumes on the nodes of an empty pool, beside the pool's own labels. In a pool with
-several zones it chooses the zone label at random; here it is the first zone.
+"""Labels that the autoscaler expects on the nodes of an empty pool, in addition to the pool's own labels. In a pool
+with several zones the autoscaler chooses the zone label at random; the simulation takes the first zone.
 """
 PREDICTED_PODS = 110
 """Number of Pods that the autoscaler assumes for a node, whatever the pool's maxPods is."""

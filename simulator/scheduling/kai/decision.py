@@ -73,7 +73,7 @@ def _free(offers: Iterable[Offer]) -> dict[str, float]:
 
 
 def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
-    """True if the job is to be scheduled in this round; otherwise the reason why not is added to the round."""
+    """True if the job is to be scheduled in this round. If not, adds the reason to `found`."""
     for pod in job.lost:
         where = f"{job.namespace}/{job.name}"
         message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
@@ -136,7 +136,7 @@ class _Placing:
 
 
 def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:
-    """Nodes for these Pods, chosen one Pod after the other; ends at the first Pod that fits on none."""
+    """Nodes for the Pods, chosen one Pod after the other. The choice ends at the first Pod that fits on no node."""
     offers, hosts = dict(room), list[str]()
     for pod in pods:
         fitting = [offer for offer in offers.values() if takes(pod, offer)]

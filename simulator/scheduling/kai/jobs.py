@@ -20,7 +20,7 @@ DEFAULT_PRIORITY = 50
 PREEMPTIBLE_BELOW = 100
 PART_LABEL = "kai.scheduler/subgroup-name"
 WHOLE = "default"
-"""Name of the only part of a group without subgroups (DefaultSubGroup)."""
+"""Name of the part that contains all Pods of a group without subgroups (DefaultSubGroup)."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Job:
         )
 
     def next_pods(self) -> tuple[Json, ...]:
-        """The Pods to place together next: all Pods that the parts still need for their minimum; after that, one more
-        Pod for the part with the fewest Pods.
+        """Pods to place together next. Below the job's minimum, all Pods that its parts still need for their minimum;
+        after that, one more Pod for the part with the fewest Pods.
         """
         if any(part.missing for part in self.parts):
             return tuple(pod for part in self.parts for pod in part.pending[: part.missing])

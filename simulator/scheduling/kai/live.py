@@ -36,8 +36,8 @@ class KaiScheduler:
         """UIDs of groups whose status was set to waiting, whether the watch shows it yet or not."""
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one, or None if a round is only necessary after a
-        change.
+        """Runs one round. Returns the seconds until the next round, or None if no round is needed before something
+        changes in the cluster.
         """
         seen = self._view.pods
         mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}

@@ -31,7 +31,7 @@ from simulator.scheduling.kai.queues import GPU, GPU_RESOURCES, MEMORY, UNITS, h
 
 NOT_FOUND = "no nodes with enough resources were found"
 WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
-"""KAI's names for those resources that it does not call by their Kubernetes names."""
+"""KAI's names for the resources that KAI does not call by their Kubernetes names."""
 STORAGE = ("ephemeral-storage", "storage")
 NODE_POOL = "default"
 """KAI's name for the pool of all nodes, which exists as long as no label divides the nodes into several pools."""
@@ -53,8 +53,8 @@ def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
 
 
 def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Reason why no node fits a Pod: a condition that no node could meet, or otherwise the number of nodes that lack
-    each resource.
+    """Reason why no node fits a Pod. It is a condition that no node could meet or, if there is none, the number of
+    nodes that lack each resource.
     """
     hopeless = list(_hopeless(pod, offers))
     if hopeless:
@@ -124,7 +124,7 @@ def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[s
 
 
 def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
-    """Reasons why a node takes no Pod at all, whatever a Pod tolerates (scheduler_utils.go,
+    """Reasons why a node takes no Pods at all, not even Pods that tolerate all taints (scheduler_utils.go,
     CheckNodeConditionPredicate).
     """
     if at(node, "spec.unschedulable"):

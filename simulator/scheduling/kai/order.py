@@ -67,8 +67,8 @@ class Order:
         return (left[0].created, left[0].name) < (right[0].created, right[0].name)
 
     def _rank(self, queue: Queue, job: Job) -> tuple[bool, bool, int, bool, float, float]:
-        """Sort key of queues. Queues below their due share come first, then queues below their quota, then those of
-        higher priority, then those with the smaller share.
+        """Sort key of queues. A queue below its fair share comes first; then a queue that stays within its quota if it
+        gets the job; then the queue with the higher priority; then the queue with the smaller share.
         """
         held, asked = self._shares.allocated(queue.name), self._asked(job)
         after = {key: held[key] + asked[key] for key in RESOURCES}

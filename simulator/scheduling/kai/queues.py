@@ -1,7 +1,8 @@
-"""Queues: their limits, their present shares, and the first limit that another job would exceed. Pure functions.
+"""Queues of KAI: their limits, their present shares, and the first limit or quota that another job would exceed. Pure
+functions.
 
-Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit applies
-to a queue and to all its parents; a quota applies only to jobs that can't be preempted.
+A limit applies to a queue and to all its parents; a quota applies only to jobs that cannot be preempted. Read in
+kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
 RESOURCES = (CPU, MEMORY, GPU)
 """Resources in the order in which KAI checks them (resource_share/resource_quantities.go, AllResources)."""
 UNITS = {CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 10**9), GPU: ("GPUs", "GPUs", 1)}
-"""Names and units of resources in KAI's messages: the resource's name, its unit, and the number of base units in one
-unit.
+"""Terms of KAI's messages about each resource: the resource's name, its unit, and the number of base
+units in one unit.
 """
 QUEUE_UNITS = {CPU: 1, MEMORY: 10**6, GPU: 1}
 """Number of base units (thousandths of a CPU, bytes, GPUs) in one unit of a Queue object."""

@@ -136,8 +136,8 @@ def _of_azure(
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
-    """Findings about PodDisruptionBudgets that block upgrades: those in the cluster of the kubeconfig, or without one
-    those that the settings lead to.
+    """Findings about PodDisruptionBudgets that block upgrades. The budgets are those in the cluster of the kubeconfig
+    or, without a kubeconfig, those that follow from the settings.
     """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.upgrade_budgets import blocking

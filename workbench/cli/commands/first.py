@@ -143,7 +143,9 @@ def _run_all(
 def _run_stage(
     progress: Progress, stage: FirstStage, number: int, subject: Subject, folder: Folder, *, yes: bool, again: bool
 ) -> Progress:
-    """Runs one stage. Returns the progress with its result, which is saved before and after the stage."""
+    """Runs one stage, and returns the progress with the stage's result. The progress is saved before and after the
+    stage.
+    """
     from workbench.cli.first_contact import KUBECONFIG, digest, run
     from workbench.cli.requested_stack import read_stack
     from workbench.first_contact.judging import Result, judge

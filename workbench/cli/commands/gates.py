@@ -99,8 +99,8 @@ def _with_findings(
     signals: Signals,
     now: datetime.datetime | None,
 ) -> tuple[tuple[Report, ...], Sequence[str]]:
-    """Reports in which closed gates have the causes that `physai why` finds, and texts about evidence that could not be
-    read.
+    """The reports, with causes that `physai why` finds added to the closed gates; and texts about evidence that could
+    not be read.
     """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.expected import is_existing

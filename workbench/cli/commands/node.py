@@ -78,8 +78,8 @@ def replace(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Repair a GPU node: evidence, cordon, drain, report, restart or replace its machine, accept it, uncordon.
 
-    Running work is not interrupted: the drain waits, up to --deadline. Run the same command again to resume. Where the
-    machines are not Azure's, the command waits until you have restarted one.
+    Running work is not interrupted: the drain waits, up to --deadline. Run the same command again to resume. If the
+    machine is not Azure's, the command waits until you have restarted it.
     """
     from physical_ai.readiness import Unreachable, Unusable
     from workbench.health.arm import NoAnswer, Refused
@@ -170,9 +170,8 @@ def _extended(record: Record, world: World, wanted: Wanted) -> Record:
 
 
 def _level(least: AcceptanceLevel, wanted: AcceptanceLevel | None, why: str) -> AcceptanceLevel:
-    """The acceptance level for the repaired node: the wanted one, or else the least one.
-
-    Ends the command if the wanted level is below the least one.
+    """Acceptance level for the repaired node: `wanted`, or `least` if `wanted` is None. Ends the command if `wanted` is
+    lower than `least`.
     """
     if wanted is None or LEVELS.index(wanted) >= LEVELS.index(least):
         return wanted or least

@@ -53,7 +53,7 @@ def obtain(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Compare a pool with its fallbacks by quota, restrictions and price, and write a change for review.
 
-    It changes nothing itself. What may cost more is written with --accept-price only.
+    The command changes nothing itself. It writes a change that may cost more only with --accept-price.
     """
     from physical_ai.settings import Overlay, load
     from workbench.cli.output import obtain as output_of

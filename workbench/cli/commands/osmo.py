@@ -30,8 +30,9 @@ def values(
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Print values for OSMO's chart `service`: platforms, templates and validations from the stack's pools, and from
-    those of the stacks that its control plane serves."""
+    """Print values for OSMO's chart `service`: platforms, templates and validations. They follow from the pools of the
+    stack, and of other stacks that its control plane serves.
+    """
     from physical_ai.planning.osmo_service import as_yaml, chart_values
 
     loaded = _loaded(stack, file, set_)

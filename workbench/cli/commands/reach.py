@@ -53,8 +53,8 @@ def reach(  # noqa: PLR0917 - each is an option
     from_: Recording = None,
     json: Json = False,
 ) -> None:
-    """Show which connections of a stack are open, which are closed, and the rule that decides each; exit with 3 if one
-    that is needed is closed, or one that is forbidden is open.
+    """Show which connections of a stack are open, which are closed, and the rule that decides each. Exit with 3 if a
+    needed connection is closed, or a forbidden one is open.
 
     Without FROM and TO: every declared flow. With both: each step between them. The stack's declaration is read, and
     with --kubeconfig the cluster's Pods, Services and policies; nothing is sent.

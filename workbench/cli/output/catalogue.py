@@ -18,7 +18,7 @@ Places = Mapping[str, Mapping[str, "Place"]]
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:
-    """VM sizes as data, with their prices in `region`: those in `listed`, or all if it is None."""
+    """VM sizes as data, with their prices in `region`. `listed`: names of the sizes to include; None for all sizes."""
     from physical_ai.catalog import price, vm_sizes
 
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,6 @@
-"""Output of the cost of a stack and of a change, for people. `workbench.costs.document` returns it as data."""
+"""Output of a stack's cost, and of the difference in cost that a change makes, for people. `workbench.costs.document`
+returns the same figures as data.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def print_estimate(found: Estimate) -> None:
 
 
 def _print_services(found: Estimate) -> None:
-    """Costs besides the nodes, and the sum of both, as ranges per month."""
+    """Prints the monthly costs other than nodes as ranges, and their sum with the cost of the nodes."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("besides the nodes", no_wrap=True)
     for column in ("monthly, at least", "at most"):

@@ -199,9 +199,10 @@ def _differences(step: Step) -> list[str]:
 
 
 def differences(step: Step) -> list[dict[str, Any]]:
-    """Changed properties of a resource: `{path, before, after, replaces}`. A value that is missing on a side is `NONE`.
+    """Changed properties of a resource: `{path, before, after, replaces}`. `before` or `after` is `NONE` if the
+    property is absent then.
 
-    A secret is `HIDDEN` on both sides, so that only the fact that it changes is shown.
+    For a secret, `before` and `after` are `HIDDEN`, so that only the fact of the change is shown.
     """
     replacing = set(step.keys)
     return [

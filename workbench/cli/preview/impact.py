@@ -13,8 +13,8 @@ from workbench.cli.changes import Step
 NODE_MINUTES = 10
 """Least number of minutes that AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
 NO_DRAIN = "Pods on them end without a drain."
-"""Sentence for a deleted pool: AKS drains nodes for upgrades, but not when it deletes their pool (AKS docs,
-delete-node-pool).
+"""Sentence about the Pods on the nodes of a deleted pool. AKS drains nodes for an upgrade, but not when it deletes
+their pool (AKS docs, delete-node-pool).
 """
 DRIVERS: Mapping[str, str] = {
     "operator": "the GPU Operator installs the driver on each",

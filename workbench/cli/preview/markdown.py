@@ -273,7 +273,9 @@ def _folded(title: str, body: str) -> str:
 
 
 def code(value: Any) -> str:
-    """A value as Markdown code on one line. It is valid inside a table, too, whatever characters the value has."""
+    """A value as Markdown code on one line. All characters are escaped that would break the code or the table around
+    it.
+    """
     shown = printable(" ".join(str(value).split()))
     shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
     if not shown:

@@ -1,7 +1,8 @@
 """Summary of a change of the network mode in a preview: the resources that are replaced, changed in place, created and
 deleted.
 
-Such a change affects a hundred resources and more, most of them only because they are in the cluster.
+A change of the network mode affects more than a hundred resources. Most of them are replaced only because their cluster
+is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ service is open.
 """
 INSIDE = "kubernetes:"
 COUNTED = ("Release", "Namespace")
-"""Kinds of objects in the cluster that the summary counts on their own."""
+"""Kinds of objects in the cluster that the summary counts separately."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,14 @@ def _in_place(steps: Sequence[Step], opened: Sequence[Step], closed: Sequence[St
 
 
 def _goes_along(step: Step, cluster: Step | None) -> bool:
-    """True for a resource that is replaced only because its cluster is."""
+    """True for a resource that is replaced only because its cluster is replaced."""
     return cluster is not None and (step.type.startswith(INSIDE) or step.kind == "AgentPool")
 
 
 def _changed_access(steps: Sequence[Step], closing: bool) -> list[Step]:
-    """Updated or replaced resources that lose public access if `closing`, and otherwise those that gain it."""
+    """Updated or replaced resources whose public access changes: those that lose it if `closing` is true, else those
+    that gain it.
+    """
     found: list[Step] = []
     for step in steps:
         paths = [each for each in step.properties if each.rpartition(".")[2] in PUBLIC_ACCESS]

@@ -1,4 +1,5 @@
-"""Conversion of the output of `pulumi preview --json` of a real stack to the form of the simulator's previews.
+"""Conversion of a real stack's preview, from the output of `pulumi preview --json` to the form of the simulator's
+previews.
 
 Source of the format: pulumi/pulumi, sdk/go/common/display (PreviewDigest, PreviewStep).
 """

@@ -1,4 +1,6 @@
-"""Base and head of a change: their files from git in temporary folders, and calls of each one's own `physai`."""
+"""The two sides of a change, base and head: their files from git in temporary folders, and calls of the `physai` that
+each side contains.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
 """Prefixes of the folders of tools that neither `up` nor `preview` runs, so that they are not copied."""
 KILL_SECONDS, KILL_ROUNDS = 10, 20
 SET_CHILD_SUBREAPER = 36
-"""Option of prctl(2) that makes orphaned processes below this one its children, instead of those of PID 1."""
+"""Option of prctl(2) that makes this process the parent of its orphaned descendants, in place of the process with PID
+1.
+"""
 
 
 class NoSuchRevision(SimulationError):
@@ -138,12 +142,12 @@ class Side:
     folder: Path
     home: Path
     shares_tools: bool = False
-    """True if the home folder shares the user's tools. Otherwise it has copies, so that code of the change cannot alter
-    the user's tools.
+    """True if the home folder uses the user's own tools. If False, it has copies of the tools, because the code of the
+    change could damage them.
     """
 
     def copy_tools(self) -> None:
-        """Copies tools and charts from the user's home folder to this one, except those that it already has."""
+        """Copies the tools and charts that this home folder lacks from the user's home folder."""
         for name in () if self.shares_tools else SHARED:
             for tool in sorted(_users_home().glob(f"{name}/*/")):
                 copy = self.home / name / tool.name
@@ -259,11 +263,11 @@ def kill_processes(folder: Path) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> set[int]:
-    """Makes this process the parent of all orphaned processes below it; with `adopt` False, it is their parent no
-    longer. Returns the ids of all present processes below this one.
+    """Makes this process the parent of its orphaned descendants; with `adopt` False, ends that. Returns the process ids
+    of all present descendants.
 
-    A process that the code of base or head starts can thus always be found and ended. This works on Linux only:
-    elsewhere, a process is lost if it changes its folder and its session.
+    Every process that the code of base or head starts can then be found and ended. This works only on Linux. Elsewhere,
+    a process is lost if it changes both its folder and its session.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
@@ -271,7 +275,7 @@ def adopt_orphans(*, adopt: bool = True) -> set[int]:
 
 
 def kill_descendants(but: set[int]) -> None:
-    """Kills the processes below this one except those in `but`, and also processes that they start meanwhile."""
+    """Kills all descendants of this process except those in `but`, including descendants that start meanwhile."""
     for _ in range(KILL_ROUNDS):
         found = [each for each in psutil.Process().children(recursive=True) if each.pid not in but]
         if not found:

@@ -55,7 +55,7 @@ def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Pat
 def stack_context(
     stack: str, pool: str | None, variables: Variables, overlays: Sequence[Path], assignments: Sequence[str]
 ) -> Context:
-    """Context of a check against the OSMO configuration of a stack."""
+    """Context for checking workflows against the OSMO configuration of a stack."""
     from physical_ai.settings import Overlay, load
     from workbench.osmo.lint import of_stack
 
@@ -66,8 +66,8 @@ def stack_context(
 
 
 def values_context(path: Path, pool: str | None, variables: Variables) -> Context:
-    """Context of a check against an OSMO configuration in a file of chart values. Ends the command if OSMO could not
-    start with it.
+    """Context for checking workflows against the OSMO configuration in a file of chart values. Ends the command if OSMO
+    could not start with these values.
     """
     from physical_ai.untrusted import documents, files
     from workbench.osmo.lint import of_chart_values

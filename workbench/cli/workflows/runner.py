@@ -89,8 +89,8 @@ def placements(
 def _run(
     path: Path, submission: Submission, service: Service, history: History, context: Context, *, user: User
 ) -> dict[str, Any]:
-    """Runs one workflow to its end, and returns the result as data. An interruption deletes the workflow from the
-    cluster and is recorded.
+    """Runs one workflow to its end, and returns the result as data. If the run is interrupted, the workflow is deleted
+    from the cluster, and recorded as canceled.
 
     Raises:
         Refused: the user may not submit the workflow, or OSMO accepts none now.

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """Context of a check against the OSMO configuration of a deployed stack, from the settings of its last deployment.
+    """Context for checking workflows against the OSMO configuration of a deployed stack. The configuration follows from
+    the settings of the last deployment.
 
     Raises:
-        SimulationError: no deployment has got as far as OSMO, or its settings are no longer valid.
+        SimulationError: no deployment has come as far as OSMO, or its settings are no longer valid.
     """
     from physical_ai.planning.osmo_service import chart_values
     from simulator.errors import SimulationError
@@ -34,8 +35,8 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
-    """The workflow of a submission for the simulator: its groups with their objects, and the groups that each waits
-    for.
+    """The submitted workflow in the simulator's form: its groups with their objects, and for each group the groups that
+    it waits for.
     """
     from simulator.osmo import Workflow
     from workbench.osmo.pods.objects import generated_run

@@ -20,7 +20,7 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class MultiNodeSetup:
-    """Setup of a run over several nodes of one pool, and the figures to compare its result with."""
+    """Setup of a run over several nodes of one pool, and the published figure to compare the run's result with."""
 
     size: str
     nodes: int

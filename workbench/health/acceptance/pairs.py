@@ -43,9 +43,10 @@ def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 
 def rounds(members: Sequence[int]) -> list[list[Pair]]:
-    """Pairs of members in rounds; the pairs of a round run at the same time.
+    """Pairs of members, in rounds. The pairs of one round run at the same time.
 
-    Each member is in one pair. Of an odd number of members, the last one is paired with the first in a second round.
+    Each member is in one pair. If the number of members is odd, the last member is paired with the first in a second
+    round.
     """
     pairs = list(zip(members[::2], members[1::2], strict=False))
     odd = [[(members[-1], members[0])]] if len(members) % 2 and len(members) > 1 else []

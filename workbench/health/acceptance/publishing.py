@@ -93,7 +93,7 @@ def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
 
 
 def _taints(node: Mapping[str, Any], *, passed: bool, keeps_out: bool) -> Json | None:
-    """Patch with the node's taints after the result; None if they stay as they are."""
+    """Patch that brings the node's taints in line with the result; None if the taints stay as they are."""
     key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
     given: list[Json] = at(node, "spec.taints", [])
     others = [each for each in given if each["key"] != key]

@@ -1,8 +1,8 @@
-"""Records of acceptance: one ConfigMap for each node, and a condition of the node. Commands about nodes and repairs
-read them.
+"""Records of acceptance, which commands about nodes and repairs read: one ConfigMap for each node, and a condition of
+the node.
 
-The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, and outlives the
-node. The node's condition tells whether the last run passed; it is deleted with the Node object.
+The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, and remains after
+the node is gone. The condition shows whether the last run passed, and is deleted with the Node object.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Evidence about one GPU machine, combined from all sources. Pure functions.
 
-It contains no secrets, and nothing about workloads but their names: the output and data of users' programs are not
-read.
+The evidence contains no secrets, and only the names of workloads: output and data of users' programs are not read.
 """
 
 from __future__ import annotations

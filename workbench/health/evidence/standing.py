@@ -25,7 +25,7 @@ def standing_of(
     reported: Mapping[str, float] | None,
     settled: timedelta = SETTLED,
 ) -> Standing:
-    """Evidence against a node that is present now.
+    """Evidence that counts against a node now.
 
     Args:
         evidence: Evidence with pending and firing alerts, and without signs from before the repair.

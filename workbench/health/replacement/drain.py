@@ -1,9 +1,9 @@
-"""Choice of the Pods that a repair evicts from its node, and of the Pods whose end it waits for. Pure functions.
+"""Choice of the Pods that a repair evicts from its node, and of the Pods that the repair waits for. Pure functions.
 
-This is more careful than `kubectl drain`. A Job's Pod, or a Pod without a controller, is never evicted, since nothing
-would continue its work elsewhere; the repair waits for its end. Pods that Kubernetes starts elsewhere are evicted, as
-disruption budgets allow. A node of Slurm is drained by Slurm because of the cordon: the repair waits for Slurm's jobs,
-not for its daemon.
+The choice is more careful than that of `kubectl drain`. The Pod of a Job, or a Pod without a controller, is never
+evicted, because nothing would continue its work elsewhere; the repair waits until it ends. A Pod that Kubernetes starts
+again elsewhere is evicted, as disruption budgets allow. Slurm itself drains its node when the node is cordoned: the
+repair waits for Slurm's jobs, and does not wait for Slurm's daemon.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Load:
     awaited: tuple[tuple[str, str, str], ...] = ()
     """Namespace and name of the Pods whose end the repair waits for, each with the reason."""
     released: tuple[tuple[str, str], ...] = ()
-    """Namespace and name of the Pods of Slurm's daemons that Slurm has drained. They are evicted, but not waited for:
-    Slurm's operator may start them again on a cordoned node, where they do nothing.
+    """Namespace and name of the Pods of Slurm's daemons, after Slurm has drained the node. These Pods are evicted, but
+    the repair does not wait for their end: Slurm's operator may start them again on the cordoned node, where they do
+    nothing.
     """
 
     @property

@@ -45,7 +45,7 @@ class Diag:
     tests: Sequence[DiagTest]
 
     def gpus_of(self, test: str) -> set[str]:
-        """Numbers of the GPUs on which a test ran, whatever its result."""
+        """Numbers of the GPUs on which a test ran, with any result."""
         found = [each for each in self.tests if spelled(each.name) == test and each.status in _RAN]
         return {gpu for each in found if each.where.startswith("GPU ") for gpu in re.findall(r"\d+", each.where[4:])}
 

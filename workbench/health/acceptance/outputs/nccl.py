@@ -27,7 +27,9 @@ class Nccl:
     rows: int
     """Number of message sizes in the table."""
     wrong: int
-    """Number of values out of bounds and of wrong elements, for in-place and out-of-place operations together."""
+    """Number of wrong values: values out of bounds and wrong elements, counted over in-place and out-of-place
+    operations.
+    """
     bus_gb_s: float
     """Average bus bandwidth in GB/s."""
 

@@ -1,6 +1,6 @@
 """Reader of the output of `nvidia-smi -q -x`, or of `nvidia-smi -q`, followed by /proc/driver/nvidia/version.
 
-It uses the reader of the GRID driver's agent, so that acceptance and the agent judge a node alike.
+Acceptance uses the same reader as the GRID driver's agent. So both judge a node alike.
 """
 
 from __future__ import annotations
