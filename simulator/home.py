@@ -11,7 +11,7 @@ from physical_ai.repository import HOME_VARIABLE, PROJECT, user_folder
 
 
 def project_prefix(project: Path = PROJECT) -> str:
-    """Prefix for the names of a project's folders."""
+    """Beginning of the names of all folders of one Pulumi project: a digest of the project's path."""
     return hashlib.sha256(str(project).encode()).hexdigest()[:8]
 
 

@@ -14,13 +14,17 @@ Inventory = Mapping[str, Mapping[str, Any]]
 PASSING = frozenset({"events", "leases", "endpointslices", "endpoints", "componentstatuses"})
 """Kinds of objects that Kubernetes itself creates and changes all the time; an inventory leaves them out."""
 _OF_THE_SERVER = ("managedFields", "resourceVersion", "generation")
-"""Fields of an object's metadata that the server sets at each change; an inventory leaves them out."""
+"""Metadata fields that the API server changes by itself; an inventory leaves these fields out."""
 _OF_THE_MOMENT = ("conditions",)
-"""Fields of a status that change by themselves, such as those with times; an inventory leaves them out."""
+"""Status fields that change by themselves, for example because they contain times; an inventory leaves these fields
+out.
+"""
 
 
 def inventory(client: Client) -> dict[str, Any]:
-    """Every object of every kind that can be listed, by a line with its kind and name. Raises ApiError."""
+    """Every object of every kind that the API server can list. Keys have the form `group/kind/namespace/name`. Raises
+    ApiError.
+    """
     found: dict[str, Any] = {}
     for group_version, kind in _kinds(client):
         group = group_version.rpartition("/")[0]

@@ -19,8 +19,8 @@ NONINTERACTIVE = ("azurecli", "msi", "spn", "workloadidentity")
 INTERACTIVE = ("devicecode", "interactive")
 LIFETIME = timedelta(minutes=60)
 PRINCIPAL_VARIABLE = "PHYSICAL_AI_SIMULATED_PRINCIPAL"
-"""Environment variable with the object id of the principal that is logged in to the simulated Azure; if it is not set,
-the deployer is.
+"""Environment variable with the object id of the principal that is logged in to the simulated Azure. Without the
+variable, the principal that deploys the stack is logged in.
 """
 WORKLOAD_IDENTITY_VARIABLES = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
 
@@ -33,7 +33,7 @@ def login_method(flag: str, environment: dict[str, str]) -> str:
     """The login mode in effect: kubelogin lets AAD_LOGIN_METHOD override the flag, because it reads the variable last.
 
     Raises:
-        LoginFailed: the mode is unknown, would wait for a person, or lacks what it needs.
+        LoginFailed: the mode is unknown, needs a person at a browser, or lacks an environment variable.
     """
     method = environment.get("AAD_LOGIN_METHOD", flag)
     if method in INTERACTIVE:
@@ -48,7 +48,9 @@ def login_method(flag: str, environment: dict[str, str]) -> str:
 
 
 def token(tokens: Path, principal: str) -> str:
-    """The token of a principal, by object id; the deployer's, which is listed first, if `principal` is empty."""
+    """The token of the principal with the object id `principal`. If `principal` is empty, the token of the deployer,
+    which is the first row of the file.
+    """
     with tokens.open(newline="") as file:
         known = {row[1]: row[0] for row in csv.reader(file)}
     if principal and principal not in known:

@@ -1,9 +1,9 @@
-"""Choice of the plugin that runs the Kubernetes resources of a simulated stack: the simulated one, or Pulumi's own if
-it is installed.
+"""Choice of the plugin that manages the Kubernetes resources of a simulated stack: the simulated plugin, or Pulumi's
+official plugin if it is installed.
 
-The official plugin is a release that no module proxy has, so it is never downloaded or built here. It runs against the
-same API server. A transformation replaces the charts of the program's releases with local charts. The first `up` fixes
-which plugin a stack uses, because the two keep different states.
+The official plugin is not in any Go module proxy, so the simulator neither downloads nor builds it. It runs against the
+same API server as the simulated plugin. A transformation replaces the charts of the program's releases with local
+charts. The first `up` decides which plugin a stack uses, because the two plugins keep different states.
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def installed(environment: Mapping[str, str]) -> Path | None:
 
 
 def chosen(folder: Path, requested: PluginName | None, environment: Mapping[str, str]) -> Plugin:
-    """The plugin for the simulation in `folder`: the one of its first `up`, else the requested one.
+    """The plugin of the simulation in `folder`: the plugin of the stack's first `up`, or before that the requested
+    plugin.
 
     Raises:
-        PluginUnusable: the stack was deployed with another plugin than the requested one, or the official one is
+        PluginUnusable: the stack was deployed with another plugin than the requested plugin, or the official plugin is
             missing.
     """
     fixed = recorded(folder)

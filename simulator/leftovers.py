@@ -1,6 +1,6 @@
 """Objects that a destroyed stack leaves in an existing cluster, each with the reason.
 
-None of them was created by the stack itself.
+They were created by charts, operators, agents or the kubelet, not by the stack itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ CHANGES: Mapping[str, str] = {
     r"'NoSchedule'\}\]": TAINT,
     r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": RESOURCE,
 }
-"""Reasons for the differences that are expected (lines of `inventory.differences`), by pattern of the line.
+"""Reasons for the expected differences between the cluster before and after a stack. Keys are patterns of the lines
+that `inventory.differences` returns.
 
 Helm installs what is in `crds/` and never deletes it (helm.sh/docs, chart best practices, custom resource definitions).
 For a device plugin that is gone, the kubelet reports a resource with 0 devices instead of removing it

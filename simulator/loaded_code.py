@@ -1,5 +1,5 @@
-"""Comparison of a daemon's loaded code with the checkout's, by a note of the loaded files that is kept beside the
-daemon's data.
+"""Comparison of the code that a daemon has loaded with the files on disk. The daemon notes its loaded files in a file
+in its folder.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from physical_ai.repository import is_own_module
 
 DATA = "data"
-"""Folder with the data that the modules beside this folder read."""
+"""Name of the folders beside modules that contain the modules' data files."""
 Stamp = list[int]
-"""Time of the last change, and size; zeros where there is no such file."""
+"""Stamp of a file: time of the last change, and size. Zeros if the file does not exist."""
 
 
 def note(file: Path) -> None:
@@ -26,8 +26,8 @@ def note(file: Path) -> None:
 
 
 def has_changed(file: Path) -> bool:
-    """True if a file has changed since the process noted that it had loaded it. Also True without a note, since a
-    process of an earlier version has written none.
+    """True if any file has changed since the process loaded it. Also True if the note is missing: an earlier version of
+    the process wrote no note.
     """
     try:
         noted: dict[str, Stamp] = json.loads(file.read_text())

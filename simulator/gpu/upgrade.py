@@ -55,8 +55,8 @@ def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0
 
 
 def advance(pool: Pool) -> list[Move]:
-    """Changes by one pass: each node in progress advances one step, outdated ones are marked, and as many start as
-    there are slots.
+    """Moves of one pass of the upgrade controller: each node in progress advances one step, nodes with an outdated
+    driver are marked, and as many marked nodes start as `slots` allows.
     """
     moves: list[Move] = []
     states = pool.states
@@ -101,7 +101,9 @@ def _is_wanted(pool: Pool, node: str) -> bool:
 
 
 def _begin(pool: Pool, node: str) -> Move:
-    """Move that starts the upgrade of a node: it either only restarts the driver Pod, or first has the node cleared."""
+    """Move that starts the upgrade of a node: the move only restarts the driver Pod if that is enough, else it cordons
+    the node.
+    """
     pod, item = pool.pods[node], pool.nodes[node]
     removed = _removed(pool, node, names.UPGRADE_REQUESTED) if _is_requested(item) else {}
     in_place = pool.restarts_in_place and pod.same_install and not pod.is_orphan
@@ -149,7 +151,7 @@ def _validate(pool: Pool, node: str) -> Move | None:
 
 
 def _recover(pool: Pool, node: str) -> Move | None:
-    """Move that continues a failed node once its driver Pod is ready and of the present template; None before that."""
+    """Move that ends the upgrade of a failed node once its driver Pod is ready and up to date; None before that."""
     pod = pool.pods[node]
     return _release(pool, node) if pod.current and pod.ready else None
 
@@ -166,7 +168,7 @@ def _removed(pool: Pool, node: str, *keys: str) -> dict[str, str | None]:
 
 
 def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move | None:
-    """Move that starts a timer on the node, or `late` if the timer has run out; None while it runs."""
+    """Move that starts the timer `key` on a node; None while the timer runs, and `late` after `seconds`."""
     begun = annotations_of(pool.nodes[node]).get(key)
     if begun is None:
         return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})
@@ -192,8 +194,8 @@ def _wait(pool: Pool, node: str) -> Move | None:
 
 
 def _delete_pods(pool: Pool, node: str) -> Move:
-    """Move that evicts the node's GPU Pods if all of them may be evicted; otherwise the node is drained, if that is
-    enabled.
+    """Move that evicts the node's GPU Pods if all of them may be evicted. If some may not, the node is drained instead,
+    or its upgrade fails if draining is off.
     """
     spec: Mapping[str, Any] = at(pool.policy, "podDeletion", {})
     found = gpu_pods(pool.workloads.get(node, ()))

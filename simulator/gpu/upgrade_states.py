@@ -68,16 +68,18 @@ class Move:
     """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Changes of the node's annotations, in which the operator keeps data over its own restart; None removes an
-    annotation.
+    """Changes of the node's annotations, in which the operator keeps data that must survive its restart. None removes
+    an annotation.
     """
     notes: tuple[Note, ...] = field(default=(), compare=False)
-    """Events that tell a user about the move; they have no effect."""
+    """Events on the node that tell a user about the move; they do not change the node."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Nodes whose upgrades are counted together: those of one NVIDIADriver, or of the ClusterPolicy."""
+    """Nodes for which one upgrade policy and one limit of parallel upgrades apply: the nodes of one NVIDIADriver, or
+    all nodes of the ClusterPolicy.
+    """
 
     nodes: Mapping[str, Any]
     """Node objects. Nodes without the upgrade annotation, or without a driver Pod, are ignored."""
@@ -95,7 +97,9 @@ class Pool:
     now: float = 0.0
     """Simulated time in seconds since the epoch."""
     restarts_in_place: bool = False
-    """True if a driver Pod whose replacement would install the same driver is restarted without clearing its node."""
+    """True if only the driver Pod is restarted when its replacement would install the same driver; the node is then not
+    cleared.
+    """
 
     @property
     def states(self) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""The operator's part in driver upgrades: which nodes take part, which are counted together, and the steps
-of one pass.
+"""Part of the operator that upgrades drivers: selects the nodes that take part, groups them into pools, and runs one
+pass over the pools.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def owner_of(state: State, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def policy_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The upgrade policy of an NVIDIADriver, which has one from v26.7.0 on."""
+    """The upgrade policy of an NVIDIADriver, completed by DEFAULT_POLICY. NVIDIADrivers have an upgrade policy from
+    v26.7.0 on.
+    """
     given: Mapping[str, Any] | None = at(item, "spec.upgradePolicy")
     if given is None:
         return {**DEFAULT_POLICY, "autoUpgrade": True}
@@ -69,7 +71,7 @@ def is_under_way(state: State) -> bool:
 
 
 def are_pending(state: State) -> bool:
-    """True if a node of the cluster waits for another driver, or gets one."""
+    """True if any node of the cluster waits for an upgrade of its driver, is being upgraded, or failed to upgrade."""
     return any(upgrade.is_pending(labels(node)) for node in state.nodes.values())
 
 
@@ -102,10 +104,10 @@ def _by_driver(run: Run) -> bool:
 
 
 def _abandoned(run: Run) -> list[str]:
-    """Nodes that lose their upgrade state because their drivers are not upgraded automatically.
+    """Nodes whose upgrade state is removed because their drivers are no longer upgraded automatically.
 
-    A node that is cordoned remains so (NVIDIA/gpu-operator, `removeNodeUpgradeStateLabels` and its variant for one
-    NVIDIADriver).
+    Removing the state does not uncordon a node (NVIDIA/gpu-operator, `removeNodeUpgradeStateLabels` and its variant for
+    one NVIDIADriver).
     """
     state = run.state
     marked = sorted(key for key, node in state.nodes.items() if names.UPGRADE_STATE in labels(node))
@@ -119,8 +121,8 @@ def _abandoned(run: Run) -> list[str]:
 
 
 def _upgrade_pools(run: Run) -> list[upgrade_states.Pool]:
-    """Groups of nodes to upgrade: each NVIDIADriver's nodes with its own policy, or all nodes with the
-    ClusterPolicy's.
+    """Pools of nodes to upgrade: one pool for each NVIDIADriver with its own upgrade policy, or one pool of all nodes
+    with the ClusterPolicy's upgrade policy.
     """
     state = run.state
     grouped: dict[str, dict[str, Any]] = {}

@@ -23,7 +23,7 @@ _REQUIREMENT = re.compile(r"(!?[\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s
 
 @dataclass(frozen=True)
 class Workload:
-    """A Pod on a node that gets another driver."""
+    """Facts about a Pod that decide whether the Pod blocks the installation of another driver on its node."""
 
     namespace: str
     name: str
@@ -71,8 +71,8 @@ def claims_of(pod: Mapping[str, Any]) -> list[str]:
 
 
 def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
-    """True if a claim of the Pod has a GPU of NVIDIA's driver allocated, other than for monitoring only
-    (NVIDIA/gpu-operator v26.7.0, `PodHasNVIDIAGPUClaim`).
+    """True if any ResourceClaim of the Pod has a GPU of NVIDIA's DRA driver. A claim with admin access, for monitoring,
+    does not count (NVIDIA/gpu-operator v26.7.0, `PodHasNVIDIAGPUClaim`).
     """
     namespace = str(at(pod, "metadata.namespace", ""))
     for key in claims_of(pod):

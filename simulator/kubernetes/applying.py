@@ -1,5 +1,5 @@
-"""Writes of Kubernetes objects: server-side apply with its dry run, create, replace, relinquish, and messages of
-refusals.
+"""Writes of Kubernetes objects: server-side apply, dry run, create, replace and relinquish, and the messages for
+refused writes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from simulator.kubernetes.field_managers import is_as_created, moved
 from simulator.kubernetes.objects import Object, is_crd, metadata, name_of, namespace_of
 
 LATE_SECONDS = 63
-"""Seconds that a create waits for its CRD or namespace; the retries of Pulumi's official Kubernetes provider take as
-long.
+"""Seconds that a create waits until the CRD or namespace of its object exists. The retries of Pulumi's official
+Kubernetes provider last equally long.
 """
 
 CREATOR = "pulumi-kubernetes"
@@ -75,12 +75,12 @@ class Applier:
         """Changes an existing object to the inputs and returns it; raises ApiError (404 if it does not exist) or
         UnknownKind.
 
-        A CRD is replaced, so that removed versions and fields disappear. Other objects are applied, or without
-        server-side apply patched with the differences from the old inputs.
+        A CRD is replaced, because an apply would not remove its old versions and fields. Any other object is applied;
+        without server-side apply, it is patched with the differences between the old and the new inputs.
 
         Args:
-            patch: True for a Patch resource. It takes over no fields: those that others have set, such as by `kubectl
-                cordon`, are not its own (await.go, fixCSAFieldManagers).
+            patch: True for a Patch resource, which takes over no fields of other managers, such as a field that
+                `kubectl cordon` has set (await.go, fixCSAFieldManagers).
         """
         path = self.path(obj)
         live = self.client.get(path)
@@ -94,12 +94,13 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
-        """Applies an object, and takes over the fields that it was created with, or that `kubectl` has set.
+        """Applies an object, and makes `manager` the owner of two kinds of fields: those from the object's creation,
+        and those that `kubectl` has set.
 
-        The official plugin first moves these fields to the resource's manager, without a message (await.go,
-        fixCSAFieldManagers). In a dry run the plugin moves no fields. It overrides every other manager instead, but
-        only until the first update, which moves the fields of the creation (patchForce). So after one update a preview
-        reports conflicts with `kubectl`, and the update itself does not.
+        The official plugin first moves these fields to the resource's manager, silently (await.go,
+        fixCSAFieldManagers). A dry run moves no fields. Instead, it overrides all other managers until the first update
+        has moved the fields of the creation (patchForce). After the first update, a preview therefore reports conflicts
+        with `kubectl` that the update itself does not have.
         """
         if dry_run:
             return self.apply(obj, manager, force or is_as_created(live), dry_run)
@@ -116,7 +117,9 @@ class Applier:
         self.apply(empty, manager, force=True)
 
     def _scoped(self, obj: Object) -> Object:
-        """The object, without a namespace if its kind has none: Check cannot know that before the CRD exists."""
+        """The object, without its namespace if its kind is cluster-scoped. Check cannot remove the namespace while the
+        CRD of the kind does not exist yet.
+        """
         resource = self.client.resource(str(obj["apiVersion"]), str(obj["kind"]))
         if resource is None or resource.namespaced or "namespace" not in metadata(obj):
             return obj

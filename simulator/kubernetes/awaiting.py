@@ -1,5 +1,5 @@
-"""Waits until an object in the API server is ready or deleted, with error messages about objects for which that does
-not happen.
+"""Waits until an object in the API server is ready or deleted, and errors for objects that are not ready or deleted in
+time.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def seconds_for(obj: Mapping[str, Any], timeout: float, default: float = DEFAULT
 
 
 class Awaiter:
-    """Waits by polling an API server, often at first and then less and less often, down to twice a second."""
+    """Waits by polling an API server. The pause between two polls grows from 0.03 to 0.5 seconds."""
 
     def __init__(self, client: Client, stopping: threading.Event) -> None:
         """`stopping`: event that ends every wait at once when it is set."""
@@ -134,7 +134,7 @@ class Awaiter:
             raise Refused("the operation was cancelled")
 
     def _polls(self, seconds: float) -> Iterator[float]:
-        """Yields the seconds that are left before each poll, 0 before the last one."""
+        """Yields before each poll the seconds that are left of `seconds`, and 0 before the last poll."""
         end, pause = time.monotonic() + seconds, 0.03
         while (left := end - time.monotonic()) > 0:
             yield left

@@ -35,8 +35,8 @@ JSON = "application/json"
 READY = "/readyz"
 _LATE_HOOKS = ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
 SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_HOOKS)}"
-"""Path that answers 200 earlier than READY does. A new server tries again after a second to create the roles and the
-priority classes that each cluster has; administrators do not need to wait for those.
+"""Path that answers 200 earlier than READY does: it ignores whether the API server has created its default roles and
+priority classes. Administrators need neither.
 """
 _STARTING_SECONDS = 0.1
 """Seconds between two checks if a server is ready."""
@@ -65,7 +65,7 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """Error if the API server does not answer, or there is no credential for it; the text says which."""
+    """Error if the API server does not answer, or if there is no credential for it. The text names the reason."""
 
 
 class UnknownKind(Exception):
@@ -229,8 +229,8 @@ class Client:
     def discovered(self) -> set[tuple[str, str, str]]:
         """Group, version and kind of everything in the server's single document of all groups.
 
-        client-go, and with it helm, reads this document. It lists the kind of a new CRD slightly later than the path of
-        the group does.
+        client-go, and so helm, reads this document. After a CRD is created, the document lists the new kind slightly
+        later than the URL path of the group does.
         """
         groups: list[Object] = self.request("GET", "/apis", accept=_ALL_GROUPS).get("items") or []
         return {
@@ -248,7 +248,8 @@ class Client:
     def path(self, api_version: str, kind: str, namespace: str | None = None, name: str | None = None) -> str:
         """URL path of an object, or of its collection; raises UnknownKind.
 
-        The namespace is left out for cluster-scoped kinds, and defaults to the context's for others.
+        For a namespaced kind without `namespace`, the namespace is the one of the kubeconfig's context. For a
+        cluster-scoped kind, `namespace` is ignored.
         """
         resource = self.resource(api_version, kind)
         if resource is None:

@@ -16,7 +16,7 @@ from simulator.kubernetes.kubeconfig import ExecCommand, Kubeconfig
 
 _SUPPORTED = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _LOGIN_SECONDS = 120
-"""Seconds for a login; one that takes longer waits for a person."""
+"""Time limit of a login in seconds. A login that takes longer is assumed to wait for a person."""
 _EARLY = timedelta(seconds=10)
 """Time before the expiry of a token at which the token is renewed, so that it does not expire during a request."""
 

@@ -1,7 +1,9 @@
-"""Creation of the CustomResourceDefinitions in a chart's `crds/` folders just before helm installs the chart.
+"""Creation of the CustomResourceDefinitions in a chart's `crds/` folders just before helm installs the chart, which
+makes the install faster.
 
-helm creates them, checks once whether they are in effect, and checks again two seconds later, although they need only
-part of a second. helm leaves existing ones as they are and does not wait for them (helm 3, pkg/action/install.go).
+helm would create the definitions, check once if they are in effect, and check again only two seconds later, although
+they are in effect after a fraction of a second. If a definition exists already, helm leaves it as it is and does not
+wait (helm 3, pkg/action/install.go).
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ _SOURCE = re.compile(r"^# Source: \S*/crds/\S+$", re.MULTILINE)
 
 
 def create_definitions(client: Client, manifest: str, name: str, namespace: str) -> None:
-    """Creates the definitions that helm would create first for a release, and waits until helm would find their kinds.
+    """Creates the definitions that helm would create first for a release, and waits until helm can see their kinds.
 
     Args:
         manifest: Output of `helm template --include-crds`.
-        name: Name of the release. If the release has a revision, helm refuses to install it, and nothing is created.
+        name: Name of the release. Nothing is created if the release exists, because helm then refuses the install.
 
-    Errors are ignored here, because helm then fails with the same error and reports it.
+    Errors of the API server are ignored: helm meets the same error next and reports it.
     """
     try:
         if not _is_free(client, name, namespace):
@@ -46,7 +48,8 @@ def create_definitions(client: Client, manifest: str, name: str, namespace: str)
 
 
 def definitions(manifest: str) -> Iterator[Object]:
-    """The definitions in `crds/` folders; not those that a template renders, which belong to the release.
+    """The definitions from `crds/` folders in a rendered manifest, without definitions from templates: Helm manages
+    definitions from templates as part of the release.
 
     >>> text = "---\\n# Source: a/crds/b.yaml\\napiVersion: apiextensions.k8s.io/v1\\nkind: CustomResourceDefinition\\n"
     >>> [each["kind"] for each in definitions(text)]

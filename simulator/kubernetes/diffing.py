@@ -31,7 +31,9 @@ _IDENTITY = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True)
 class Mutability:
-    """Kinds whose objects are replaced by default and that the provider is configured to update in place."""
+    """Options of the provider to update ConfigMaps and Secrets in place. By default, a change of their data replaces
+    the object.
+    """
 
     config_maps: bool = False
     secrets: bool = False
@@ -53,8 +55,9 @@ def replacing_paths(obj: Object, mutability: Mutability, patch: bool) -> list[st
 def diff_objects(
     old_inputs: Object, live: Object, new: Object, *, namespaced: bool, mutability: Mutability, patch: bool
 ) -> Diff:
-    """Difference between the live object and the new inputs. Of the live object only those fields count that the old
-    inputs have: drift that a refresh found is corrected, and fields that the cluster has added are ignored.
+    """Difference between the live object and the new inputs. The comparison uses only the fields of the live object
+    that are in the old inputs: changes that a refresh found in these fields are undone, and fields that the cluster has
+    added are ignored.
     """
     wanted = normalized(to_api(new))
     known = is_known(wanted)
@@ -90,8 +93,8 @@ def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) ->
 
 
 def three_way(declared: Any, current: Any, wanted: Any) -> Any:
-    """State with which the wanted inputs are compared: the present values of their fields, and of fields that were
-    declared before and are not wanted any more.
+    """State with which the wanted inputs are compared. It has the current values of all wanted fields, and the declared
+    values of fields that are no longer wanted.
     """
     if not isinstance(current, dict) or not isinstance(wanted, dict):
         return cast("Any", current)
@@ -102,7 +105,9 @@ def three_way(declared: Any, current: Any, wanted: Any) -> Any:
 
 
 def member(path: str, key: str) -> str:
-    """The path of a key as the official plugin writes it: quoted only if the key has a dot, a quote or a bracket."""
+    """Path of a property in the official plugin's notation: `key` is quoted only if it contains a dot, a quote or a
+    bracket.
+    """
     if re.search(r'[."\[\]]', key):
         quoted = key.replace('"', '\\"')
         return f'{path}["{quoted}"]'
@@ -110,17 +115,20 @@ def member(path: str, key: str) -> str:
 
 
 def same_quantity(one: Any, other: Any) -> bool:
-    """True for two values of the same resource quantity: the API server returns `1` for `1000m` and `500m` for 0.5."""
+    """True if both values are the same resource quantity in different notations, such as `1000m` and `1`, or `0.5` and
+    `500m`.
+    """
     left, right = quantity(one), quantity(other)
     return left is not None and left == right
 
 
 def diff_config(old: Object, new: Object) -> Diff:
-    """The change of a provider's configuration that makes it point at another cluster, so that its resources are
-    replaced.
+    """Difference between two configurations of a provider. Its resources are replaced if the new configuration points
+    at another cluster.
 
-    If `clusterIdentifier` is set, only a change of it counts. Without it, these count: a kubeconfig, context or cluster
-    that is not known yet, or another cluster section in effect.
+    If `clusterIdentifier` is set, only a change of `clusterIdentifier` means another cluster. Otherwise, two things do:
+    a kubeconfig, context or cluster whose value is still unknown, or a change of the kubeconfig's cluster section in
+    effect.
     """
     changed = changes(old, new)
     identifier = new.get("clusterIdentifier")
@@ -153,8 +161,8 @@ def _scoped(members: Object, namespaced: bool) -> Object:
 _QUANTITIES = frozenset(
     {"capacity", "default", "defaultRequest", "hard", "limits", "max", "min", "overhead", "requests", "sizeLimit"}
 )
-"""Names of fields whose values are resource quantities, so that `1.10` equals `1.1`. In other fields the two are
-different texts.
+"""Names of fields whose values are resource quantities. In these fields `1.10` equals `1.1`; in all other fields these
+are different texts.
 """
 
 
@@ -173,8 +181,8 @@ def _pruned(live: Any, shape: Any, without_emptied: bool) -> Any:
 
 
 def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
-    """The new inputs written like the live object: equal quantities in the same notation, and without empty values that
-    the server drops.
+    """The new inputs in the notation of the live object: equal quantities are written alike, and empty values that the
+    server drops are left out.
     """
     if isinstance(new, dict) and isinstance(base, dict):
         wanted, held = cast("Object", new), cast("Object", base)

@@ -15,8 +15,8 @@ _TAKEN_OVER = {
     "Update": ("kubectl", "before-first-apply", "pulumi-kubernetes", "pulumi-resource-kubernetes"),
     "Apply": ("kubectl",),
 }
-"""Beginnings of the names of field managers whose fields an update takes over, by operation: those of `kubectl`, and of
-the provider's request that created the object.
+"""Beginnings of names of field managers whose fields an update takes over, by the operation in `managedFields`. They
+are the managers of `kubectl` and of the request that created the object.
 """
 _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
 
@@ -29,8 +29,8 @@ def is_as_created(live: Object) -> bool:
 
 
 def moved(live: Object, manager: str) -> list[Object] | None:
-    """`managedFields` in which `manager` has taken over the fields that the object was created with, and those of
-    `kubectl`; None if there are none to take over.
+    """The object's `managedFields` after `manager` has taken over fields: those from the object's creation, and those
+    that `kubectl` has set. None if there are no such fields.
     """
     entries = _entries(live)
     mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]

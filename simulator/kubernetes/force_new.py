@@ -1,7 +1,7 @@
-"""Properties that can't be changed in place, by kind.
+"""Properties whose change replaces an object, by kind, because they can't be changed in place.
 
-Source: pulumi-kubernetes v4, provider/pkg/provider/diff.go (2025). An API server refuses more changes than these; such
-a change is planned as an update and fails, as with the official plugin.
+Source: pulumi-kubernetes v4, provider/pkg/provider/diff.go (2025). An API server refuses changes of further properties,
+too: such a change is planned as an update and then fails, as with the official plugin.
 """
 
 from __future__ import annotations
@@ -109,4 +109,6 @@ FORCE_NEW: Mapping[tuple[str, str], Sequence[str]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): ["roleRef"],
     ("storage.k8s.io", "StorageClass"): ["parameters", "provisioner"],
 }
-"""Property paths whose change replaces an object of a (group, kind), beside its name and namespace."""
+"""Property paths whose change replaces an object, by group and kind. A change of the name or namespace replaces any
+object.
+"""

@@ -38,9 +38,10 @@ REPOSITORY_OPTIONS = {
 
 
 def operation_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
-    """Arguments that only install and upgrade accept.
+    """Arguments of `helm` for an install (`fresh`) or an upgrade.
 
-    One property of a Release turns off the hooks of an install, another one those of an upgrade.
+    Different properties of a Release turn hooks off: `disableWebhooks` for an install, `disableCRDHooks` for an
+    upgrade.
     """
     arguments = [flag for key, flag in (INSTALL_FLAGS if fresh else UPGRADE_FLAGS).items() if release.get(key)]
     arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []

@@ -89,9 +89,10 @@ def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str
 
 
 def active_cluster(source: object, context: str = "", cluster: str = "") -> Document | None:
-    """The cluster section in effect, by which a provider decides whether it points at another cluster.
+    """The cluster section that is in effect in a kubeconfig. A provider compares these sections to find out if it
+    points at another cluster.
 
-    None, for an unknown cluster, if the kubeconfig is missing or broken or has no such cluster.
+    None if the kubeconfig is missing or broken, or if it has no such cluster.
     """
     if not isinstance(source, str | Mapping) or not source:
         return None

@@ -83,7 +83,7 @@ class ObjectManager:
         return object_id(live), _state(live, inputs, manager)
 
     def preview_create(self, request: Request, inputs: Object) -> Object:
-        """The object that a dry run of its creation returns, or the inputs if a dry run is not possible."""
+        """The object as a dry run of its creation returns it. The inputs, if a dry run is not possible."""
         if not self._dry_runnable(inputs) or is_patch(request.type, inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
@@ -126,7 +126,7 @@ class ObjectManager:
         return _state(self._awaited(request, live, inputs, manager, _not_live(object_id(live))), inputs, manager)
 
     def preview_update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The object that a dry run of its update returns, or the inputs if a dry run is not possible."""
+        """The object as a dry run of the update returns it. The inputs, if a dry run is not possible."""
         if not self._dry_runnable(inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)
@@ -208,9 +208,10 @@ class ObjectManager:
     def _update_refused(
         self, request: Request, inputs: Object, manager: str, problem: ApiError | Unreachable
     ) -> NoReturn:
-        """Raises NotReady for a refused update of an object that still exists, so that the next run tries again.
+        """Raises the error for a refused update: NotReady if the object still exists, with the state that makes the
+        next run try again.
 
-        A missing object is Refused, and so is every refusal in a preview.
+        Refused if the object is missing, and always in a preview.
         """
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:
@@ -251,7 +252,9 @@ def _state(live: Object, inputs: Object, manager: str) -> Object:
 
 
 def _sealed(obj: Object) -> Object:
-    """The object; the data of a Secret marked as secret, since the API server returns `data` for `stringData`."""
+    """The object with `data` and `stringData` marked as secret if it is a Secret. Both are marked, because the API
+    server returns `stringData` as `data`.
+    """
     if not is_secret(obj):
         return obj
     return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}

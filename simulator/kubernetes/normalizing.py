@@ -1,5 +1,5 @@
-"""Forms in which inputs are compared. For kinds whose Go types the official plugin knows, that is the API server's
-form. Pure functions.
+"""Forms in which the provider compares inputs with objects. For kinds that the official plugin has Go types for, the
+form is the API server's. Pure functions.
 
 Source: pulumi-kubernetes, provider/pkg/clients/unstructured.go and provider/pkg/kinds/kinds.go, 2026-07-01.
 """
@@ -17,9 +17,9 @@ _KNOWN_GROUPS = BUILT_IN_GROUPS | {"resource.k8s.io", "storagemigration.k8s.io"}
 
 
 def is_known(obj: Object) -> bool:
-    """True if the official plugin has Go types for the object.
+    """True if the official plugin has Go types for the object's kind.
 
-    It compares such objects by value, and all others as they are written.
+    The plugin compares objects of such kinds by value, and all other objects as they are written.
     """
     return gvk_of(obj).group in _KNOWN_GROUPS
 

@@ -153,8 +153,8 @@ def is_secret(obj: Mapping[str, Any]) -> bool:
 
 
 def inputs_of(outputs: Mapping[str, Any], kept: Object) -> Object:
-    """The inputs of the last operation on a resource, from its outputs; for outputs that lack them, the inputs that the
-    engine kept.
+    """The inputs of the last operation on a resource, read from the resource's outputs. If the outputs have none,
+    `kept`: the inputs in the engine's state.
     """
     held = outputs.get(INPUTS)
     return cast("Object", held) if isinstance(held, dict) else kept
@@ -199,7 +199,7 @@ def parse_id(id: str) -> tuple[str, str]:
 def field_manager(urn: str) -> str:
     """The field manager of a resource.
 
-    The official plugin draws a random one and keeps it in state; here it follows from the URN.
+    The official plugin generates a random name and keeps it in the state. Here the name is computed from the URN.
     """
     return f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
 
@@ -270,7 +270,7 @@ def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
 
 
 def imported_inputs(live: Object) -> Object:
-    """Inputs for an imported object: the live object without its status and without what the server set."""
+    """Inputs for an imported object: the live object without its status and without the fields that the server sets."""
     inputs = without_read_only({key: value for key, value in live.items() if key != "status"})
     held = metadata(inputs)
     notes = cast("Object", held.get("annotations") or {})

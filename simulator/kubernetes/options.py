@@ -13,8 +13,8 @@ from simulator.kubernetes.kubeconfig import Kubeconfig
 from simulator.kubernetes.rendering import RenderedCharts
 
 ChartSource = Callable[[str, str, str], "Path | None"]
-"""Function (chart, version, repository URL) -> path of a local chart to use in place of the named one, or None to use
-the named one.
+"""Function that returns the path of a local chart to use in place of a chart; None to use the chart itself. Arguments:
+chart name, version, repository URL.
 """
 
 

@@ -1,6 +1,6 @@
 """The simulated Kubernetes provider of Pulumi: every kind, patches and Helm releases, against a real API server.
 
-What it does as the official plugin does, and where it differs: docs/reference/kubernetes-stand-in.md.
+docs/reference/kubernetes-stand-in.md lists the behaviour that is equal to the official plugin's, and the differences.
 """
 
 from __future__ import annotations

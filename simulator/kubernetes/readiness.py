@@ -17,11 +17,11 @@ from simulator.kubernetes.pods import READY, pod_state
 
 _REVISION = "deployment.kubernetes.io/revision"
 _FINAL = ("BackoffLimitExceeded", "DeadlineExceeded")
-"""Reasons of a failed Job for which the plugin stops waiting at once. For any other reason it waits until its time is
-up.
+"""Reasons of a failed Job for which the plugin stops waiting at once. After a failure for another reason, the plugin
+waits until its time limit.
 """
 DEFAULT_SECONDS = 600
-"""Seconds that the official plugin waits for each of the kinds below."""
+"""Seconds that the official plugin waits for an object, unless the object's kind or the resource sets another limit."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,8 @@ def _daemon_set(obj: Object, around: Surroundings) -> Waiting | None:
 def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
     """Reasons to wait for a StatefulSet.
 
-    `partition` is ignored: with it the revisions stay different, and the wait ends at its time limit.
+    The update strategy's `partition` is not considered: with a partition, the two revisions stay different, and the
+    wait ends at its time limit.
     """
     status, spec = _part(obj, "status"), _part(obj, "spec")
     wanted = int(spec.get("replicas", 1))
@@ -285,8 +286,8 @@ _POLLED: Mapping[tuple[str, str], float] = {
     ("", "PersistentVolumeClaim"): 300,
     ("", "ResourceQuota"): 60,
 }
-"""Seconds that the official plugin waits for kinds with a time limit of their own, which no timeout of the resource
-changes.
+"""Seconds that the official plugin waits for objects of the kinds that have their own time limit. A timeout of the
+resource does not change that limit.
 """
 
 

@@ -41,7 +41,9 @@ _PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
 lack them.
 """
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
-"""Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
+"""Messages of helm that mean that it has refused the operation and left the release unchanged (helm 3,
+pkg/action/{install,upgrade}.go).
+"""
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,10 @@ class Releases:
         return release, []
 
     def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
-        """Differences between the new inputs and the state of the same fields: a declared value that has changed is
-        corrected.
+        """Differences between the new inputs and the release's state. A field of the inputs that somebody changed in
+        the release is a difference, too, and is corrected.
 
-        No plugin since 4.11 compares the checksum or the resource names (pulumi-kubernetes#2672).
+        The checksum and the resource names are not compared, as in the plugin since 4.11 (pulumi-kubernetes#2672).
         """
         declared, current, wanted = (
             without_nulls({"values": {}, **{key: value for key, value in side.items() if key not in _COMPUTED}})
@@ -118,11 +120,12 @@ class Releases:
         return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Id, state and inputs of the release as helm reports it. A failed release is not an error, so a refresh makes
-        the engine forget the failure.
+        """Id, state and inputs of the release as helm reports it. A failed release is not an error: a refresh makes the
+        engine forget the failure.
 
-        The inputs are those of the last operation, whether it failed or not: after a failed upgrade and a refresh,
-        nothing is left to change. Only a declared value that somebody has changed since then shows as a difference.
+        The returned inputs are the inputs of the last operation, even if it failed. After a failed upgrade and a
+        refresh, the engine thus finds nothing to change. Only a declared value that somebody changed after the last
+        operation is a difference.
         """
         namespace, name = parse_id(request.id)
         try:
@@ -185,13 +188,17 @@ class Releases:
         return _outputs(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
 
     def _version_of(self, chart: str) -> str:
-        """The version in the Chart.yaml of a local chart; the official plugin takes the version from every chart."""
+        """The version in the Chart.yaml of a local chart; empty for other charts. The official plugin reads the version
+        of every chart.
+        """
         file = self.options.working_directory / chart / "Chart.yaml"
         found: Any = safe_yaml.load(file.read_text()) if file.is_file() else None
         return str(cast("Document", found).get("version") or "") if isinstance(found, dict) else ""
 
     def _left_behind(self, inputs: Object, revision: int) -> Object | None:
-        """State of the failed revision that a failed helm command left; None if it left none newer than `revision`."""
+        """State of the failed revision that a helm command has left behind; None if no failed revision is newer than
+        `revision`.
+        """
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         try:
             live = self.helm.last_release(name, namespace)
@@ -297,9 +304,9 @@ def _revision(outputs: Object) -> int:
 
 
 def _outputs(state: Object, inputs: Object, live: Document, chart: Document) -> Object:
-    """Outputs of the release: the state so far, or the inputs, with helm's data on the release.
+    """Outputs of the release: `state`, updated with helm's data about the release.
 
-    `inputs` are what the next run compares with. They are secret as a whole, as in the official plugin.
+    `inputs` are stored for the comparison by the next run. They are secret as a whole, as in the official plugin.
     """
     values = _over(cast("Document", state.get("values") or {}), cast("Document", live.get("config") or {}))
     before = cast("Document", state.get("status") or {}).get("version")

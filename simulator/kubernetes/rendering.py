@@ -14,11 +14,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RenderedCharts:
-    """Cache, in `folder`, of the output of charts below `charts`.
+    """Cache, in `folder`, of the rendered output of the charts in `charts`.
 
-    Those charts have their content's digest in their path and call no function with a random result. Every other chart
-    is rendered each time, as by the official plugin: a chart that generates a key renders differently in each preview,
-    and the preview has to show that.
+    Only these charts are cached: their paths contain a digest of their content, and they call no function with a random
+    result. Any other chart is rendered each time, as by the official plugin: a chart that generates a key renders
+    differently in each preview, and the preview has to show that.
     """
 
     charts: Path

@@ -63,8 +63,8 @@ class Scopes:
             self._planned[str(known.get("group")), str(names.get("kind"))] = known.get("scope") != "Cluster"
 
     def forget(self, crd: Object) -> None:
-        """Makes the next question about a CRD's kinds ask the server again, after the CRD was created, changed or
-        deleted.
+        """Forgets the kinds of a CRD that was created, changed or deleted. The next question about these kinds then
+        asks the server.
         """
         spec = cast("Object", crd.get("spec") or {})
         for version in cast("list[Object]", spec.get("versions") or []):

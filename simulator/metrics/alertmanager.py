@@ -1,4 +1,6 @@
-"""Alertmanager's configuration: the cluster's own, with shorter times and without its receivers. Pure functions."""
+"""Alertmanager's configuration: the configuration of the cluster's Alertmanager with shorter times, and with the
+exporters' server as the only receiver. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,7 @@ from simulator.metrics.scraping import duration
 from simulator.metrics.speed import seconds
 
 NOTIFICATIONS = "notifications"
-"""Path at the exporters' server under which it accepts the notifications that Alertmanager's receivers would have got.
-
-"""
+"""Path at the exporters' server to which Alertmanager posts notifications; the real receivers get none."""
 TIMES = ("group_wait", "group_interval", "repeat_interval")
 _CHANNELS = "_configs"
 """Ending of those keys of a receiver that are lists of channels, such as `webhook_configs`."""
@@ -23,10 +23,11 @@ def configuration(given: Json | None, factor: float, interval_seconds: float, ex
     """Configuration of the running Alertmanager.
 
     Args:
-        given: The cluster's configuration; None for one receiver without channels, which lists alerts and sends none.
+        given: Configuration of the cluster's Alertmanager. With None, Alertmanager lists alerts and sends no
+            notifications.
         factor: Number by which all times are divided.
         interval_seconds: Real seconds between two evaluations of rules.
-        exporters: Address of the exporters' server, which takes notifications in place of all receivers.
+        exporters: Address of the exporters' server, which gets the notifications for all receivers.
     """
     if given is None:
         interval = duration(interval_seconds)

@@ -1,6 +1,6 @@
 """Metrics collector of a stack, configured from its deployed objects as by the Prometheus operator and Azure Monitor.
 
-An object that is missing, or that no selector selects, has no effect here either.
+As in a real cluster, an object is ignored if it is missing or if no selector selects it.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Objects:
     def selected(self, kind: str, prometheus: Json, prefix: str) -> list[Json]:
         """Objects of a kind that a Prometheus selects, by its selectors for labels and for namespaces.
 
-        Without the label selector it selects none; without the namespace selector, objects of its own namespace
-        (prometheus-operator, API reference, PrometheusSpec).
+        If the Prometheus has no label selector, it selects no objects. If it has no namespace selector, it selects
+        objects of its own namespace only (prometheus-operator, API reference, PrometheusSpec).
         """
         spec: Mapping[str, Any] = prometheus.get("spec", {})
         chosen, wanted = spec.get(f"{prefix}Selector"), spec.get(f"{prefix}NamespaceSelector")
@@ -126,8 +126,8 @@ def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[st
 
 
 def alertmanager_of(alertmanager: Json, client: Client) -> Json | None:
-    """The configuration of an Alertmanager object, from the Secret that it names or its default Secret; None if that
-    does not exist.
+    """The configuration of an Alertmanager object, from the Secret that the object names or from its default Secret.
+    None if the Secret or its key is missing.
 
     Raises:
         SimulationError: the configuration is not YAML.

@@ -1,8 +1,8 @@
 """The DCGM exporter of one node: the fields of its CSV, with values from the simulated GPU and its faults.
 
-Pods that share a GPU have the GPU's values (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory and utilization
-are those of each Pod's processes (#594), with the label pod_uid, in addition to a series for the device
-(internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
+All Pods that share a GPU get the values of the whole GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory
+and utilization are the values of each Pod's own processes (#594). Their series have the label pod_uid and come in
+addition to a series for the device (internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simulator.metrics.page import Page, label_text
 
 DATA = Path(__file__).parent / "data" / "dcgm.yaml"
 XID_WINDOW = "300000"
-"""DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE, in milliseconds."""
+"""Value of DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE: the window, in milliseconds, in which the exporter counts Xids."""
 UNSEEN_XIDS = (79, 119, 120)
 """Xids that NVML does not report to DCGM (NVIDIA/DCGM#162)."""
 XIDS, XID_COUNT = "DCGM_FI_DEV_XID_ERRORS", "DCGM_EXP_XID_ERRORS_COUNT"
@@ -36,15 +36,15 @@ PROFILING = "DCGM_FI_PROF_"
 REASONS = "_REASONS"
 """Ending of the names of fields whose value is a set of bits."""
 LINK = "_PCIE_LINK_GEN"
-"""Ending of the name of the field with a link's PCIe generation. Its value is that of an idle or that of a busy GPU,
-and never in between.
+"""Ending of the name of the field with the PCIe generation of a GPU's link. Its value is either the value of an idle
+GPU or of a busy GPU, never a mean.
 """
 BUSY_MEMORY = 0.7
 BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
 
 class Totals:
-    """Present values of an exporter's counters."""
+    """Counters and remembered Xids of one exporter, kept between two scrapes."""
 
     def __init__(self) -> None:
         self._reached: dict[tuple[int, str], tuple[float, float]] = {}
@@ -57,7 +57,7 @@ class Totals:
         return kept
 
     def at(self, gpu: int, name: str, rate: float, now: float) -> float:
-        """The counter's value at time `now`, in seconds, after gaining `rate` per second since the last call."""
+        """Value of the counter `name` at time `now` in seconds. Since the last call it has gained `rate` per second."""
         then, value = self._reached.get((gpu, name), (now, 0.0))
         value += rate * max(now - then, 0)
         self._reached[gpu, name] = (now, value)
@@ -78,7 +78,7 @@ class Gpus:
     faults: NodeFaults = NO_FAULTS
     totals: Totals = field(default_factory=Totals)
     per_pod: bool = False
-    """True with KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
+    """True if KUBERNETES_VIRTUAL_GPUS is set: each of the Pods that share a GPU then has its own series."""
     shared: bool = False
     """True if the device plugin offers shares of GPUs."""
 
@@ -173,8 +173,8 @@ class _Unit:
     def has(self, name: str) -> bool:
         """True if the exporter reports the field for this unit.
 
-        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU. This was not seen on Azure;
-        it was seen that a part of a GPU has no such metrics (NVIDIA/dcgm-exporter#661).
+        A MIG-backed vGPU is assumed to have the profiling metrics if the VM has all memory of the GPU; nobody has
+        checked this on Azure. A VM with a part of a GPU was seen without these metrics (NVIDIA/dcgm-exporter#661).
         """
         known = dcgm_fields().get(name)
         if known is None or name not in modelled() or (self.unit.instance is not None and known.mig == "none"):
@@ -198,9 +198,10 @@ class _Unit:
         return own | {dcgm_exporters()[self.node.exporter].host_label: self.node.node, **driver}
 
     def pods(self) -> list[dict[str, str]]:
-        """Labels of the Pods that hold the unit, one set for each copy of its series; empty if the unit has no series.
+        """Labels of the Pods that hold the unit: one set for each series of a field. Empty if the exporter reports no
+        series for the unit.
 
-        Without per-Pod series, the exporter names only one of the Pods that share a GPU.
+        Without KUBERNETES_VIRTUAL_GPUS, the exporter names only one of the Pods that share a GPU.
         """
         if not self.jobs:
             return [{}] if self._is_reported() else []
@@ -219,8 +220,8 @@ class _Unit:
         return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
 
     def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
-        """Labels and values of a field's per-process series: first the whole device's value, without a Pod; then each
-        Pod's share of it, by the Pod's load. Empty for fields without such series.
+        """Labels and values of a field's series by process. First comes the value of the whole device, without a Pod,
+        and then each Pod's share of the value, in proportion to the Pod's load. Empty if the field has no such series.
         """
         if not self.is_by_process(name):
             return

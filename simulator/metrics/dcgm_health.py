@@ -1,5 +1,5 @@
-"""DCGM's health check of a GPU without a present fault: incidents from Xids that DCGM remembers, and from the GPU's
-board. Pure functions.
+"""Health check of DCGM for a GPU without a present fault. Incidents come from Xids that DCGM remembers, and from the
+type of the GPU's board. Pure functions.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Job:
     pod: str
     container: str
     load: float = 1.0
-    """Load as a share of a busy GPU's values."""
+    """Load of the GPU by this job, from 0 (idle) to 1 (busy)."""
     resource: str = "nvidia.com/gpu"
 
 

@@ -31,13 +31,13 @@ class Selection:
 
 
 def selection(query: Mapping[str, str]) -> Selection:
-    """The selection in a query string, as `query` writes it."""
+    """The Selection in a query string that `query` has written."""
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
     return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
 
 def query(given: Selection) -> dict[str, str]:
-    """A selection as a query string; `selection` reads it."""
+    """A Selection in the form of a query string, which `selection` can read."""
     selector = json.dumps(given.selector, sort_keys=True)
     return {"namespaces": ",".join(sorted(given.namespaces)), "selector": selector, "port": given.port}
 
@@ -67,7 +67,7 @@ def _labels(pod: Json, port: str) -> Iterator[dict[str, str]]:
 
 
 def path(pod: Json) -> str:
-    """Path of a Pod at the address where all targets are served."""
+    """URL path of a Pod's exporter on the exporters' server, which serves all targets at one address."""
     return f"/pods/{at(pod, 'metadata.namespace')}/{name(pod)}"
 
 

@@ -49,7 +49,7 @@ WATCHED = {
 }
 SYNC_SECONDS = 10.0
 FRESH_SECONDS = 0.2
-"""Seconds for which a computed assignment of Pods to GPUs is used again."""
+"""Seconds for which the exporters reuse the computed assignment of Pods to GPUs."""
 JSON_TYPE = "application/json"
 
 
@@ -149,7 +149,7 @@ class Exporters:
         return Answer(200, self._kube_state(_allowed(pod)) if is_state else self._node_exporter(node))
 
     def _amd(self, pod: Json, node: str) -> Answer:
-        """Answer of AMD's exporter on a node with AMD GPUs; every other exporter is silent there."""
+        """Answer of AMD's exporter on a node with AMD GPUs. Any other exporter's Pod on such a node gives no answer."""
         gpu = gpu_of(self._node(node))
         if labels(pod).get(APP_NAME) != EXPORTER or gpu is None or not is_ready(pod):
             return SILENT
@@ -266,7 +266,7 @@ def _namespace(item: Json) -> str:
 
 
 def _ignore() -> None:
-    """Ignores a watch's change: the state is only read on request."""
+    """Callback of a watch that does nothing: the exporters read the watched objects only when a request comes."""
 
 
 AnswerTo = Callable[[str, str], Answer]

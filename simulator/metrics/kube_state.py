@@ -22,7 +22,7 @@ DAEMONSET = {
     "number_unavailable": "numberUnavailable",
     "updated_number_scheduled": "updatedNumberScheduled",
 }
-"""Fields of a DaemonSet's status, by end of the name of the series that shows the field."""
+"""Fields of a DaemonSet's status. Keys are the endings of the names of the series that show these fields."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class KubeState:
         self._kept: dict[tuple[str, str], _Page] = {}
         """Printed series by uid and resource version."""
         self._labels: tuple[tuple[str, ...], ...] = ()
-        """Labels with which the kept series were printed."""
+        """Label lists with which the series in `_kept` were printed."""
 
     def page(self, given: Objects) -> str:
         """Output of kube-state-metrics for these objects."""

@@ -1,7 +1,7 @@
-"""Azure Monitor's managed Prometheus, as resources declare it: where a cluster's metrics go, and which rules apply to
-them.
+"""Managed Prometheus of Azure Monitor, as a stack's Azure resources declare it: the workspaces that get a cluster's
+metrics, and the rules for these metrics.
 
-Pure functions over ARM id → `type`, `inputs` and `outputs`.
+Pure functions. Their argument `resources` maps each ARM id to the resource's `type`, `inputs` and `outputs`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def is_enabled(resources: Resources, cluster_id: str) -> bool:
 
 
 def workspaces(resources: Resources, cluster_id: str) -> frozenset[str]:
-    """Lower-case ids of the workspaces that receive the cluster's metrics, by the collection rules associated with the
-    cluster.
+    """Lower-case ids of the workspaces that receive the cluster's metrics. The cluster's associations name collection
+    rules, and each collection rule names workspaces.
     """
     found: set[str] = set()
     for _, inputs in _of_type(resources, "DataCollectionRuleAssociation"):
@@ -36,7 +36,9 @@ def workspaces(resources: Resources, cluster_id: str) -> frozenset[str]:
 
 
 def rules(resources: Resources, cluster_id: str, own: frozenset[str]) -> Json:
-    """A Prometheus rule file with the rule groups for these workspaces, without groups of other clusters."""
+    """Prometheus rule file with all enabled rule groups that belong to the workspaces in `own`. Rule groups for other
+    clusters are left out.
+    """
     name = cluster_id.rpartition("/")[2]
     groups = [
         {"name": id.rpartition("/")[2], "rules": [_rule(each) for each in inputs["rules"] if each.get("enabled", True)]}
