@@ -1,5 +1,5 @@
-"""Pods of the Job that removes what a stack leaves in a cluster: they run the deployed program with their account's
-rights.
+"""Simulation of the cleanup Job, which removes everything that a deleted stack leaves in a cluster. Its Pods run the
+deployed program with the rights of their service account.
 """
 
 from __future__ import annotations

@@ -22,10 +22,11 @@ def seconds_per_model_minute() -> float:
 
 
 def seconds_per_idle_minute() -> float:
-    """Real seconds that stand for one idle minute, in which the cluster autoscaler waits before it deletes nodes.
+    """Real seconds that stand for one idle minute. The cluster autoscaler waits idle minutes before it deletes unused
+    nodes.
 
-    Idle minutes are longer than other simulated minutes: what a person does between two commands takes as long here as
-    on Azure, and nodes that are deleted after seconds could not be inspected.
+    They are longer than other simulated minutes, because a user needs real time to inspect nodes before they are
+    deleted.
 
     Raises:
         SimulationError: the environment variable is not a positive number.

@@ -1,5 +1,5 @@
-"""The ClusterRole for Azure RBAC's role AKS RBAC Reader. Azure's other roles for Kubernetes have equals among
-Kubernetes' own ClusterRoles.
+"""The ClusterRole for Azure's role "AKS RBAC Reader". For Azure's other AKS RBAC roles, Kubernetes has equivalent
+ClusterRoles.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ READ: Mapping[str, Sequence[str]] = {
     "networking.k8s.io": ("ingresses", "networkpolicies"),
     "policy": ("poddisruptionbudgets",),
 }
-"""Data actions of "Azure Kubernetes Service RBAC Reader" (Azure built-in roles, containers), by API group.
+"""Resources that Azure's role "Azure Kubernetes Service RBAC Reader" may read, by API group (Azure built-in roles,
+containers).
 
-Unlike the ClusterRole `view`, it does not grow when custom resources are installed. It includes no Secrets, roles,
-nodes or custom resources.
+Unlike the ClusterRole `view`, the role does not extend to new custom resources. It includes no Secrets, roles, nodes or
+custom resources.
 """
 
 

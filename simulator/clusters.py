@@ -77,14 +77,14 @@ class Clusters:
         self._preparing.start()
 
     def wait(self) -> None:
-        """Waits until the existing clusters answer again, or failed to start: a provider that is configured earlier
-        finds no cluster.
+        """Waits until `prepare` has restarted the existing clusters: a provider that connects earlier would find no
+        cluster.
         """
         if self._preparing is not None and self._slots():
             self._preparing.join()
 
     def settle(self) -> None:
-        """Removes the control plane that `prepare` started and no cluster has taken."""
+        """Removes control planes that belong to no cluster, such as the one that `prepare` started in advance."""
         if self._preparing is not None:
             self._preparing.join()
         taken = set(self._slots().values())
@@ -126,10 +126,10 @@ class Clusters:
         return slot is not None and self._plane(slot).is_running()
 
     def refusal(self, kubeconfig: Kubeconfig) -> str:
-        """Reason why a program's kubeconfig is not used; empty if it is for one of these clusters and logs in as AKS's
-        kubeconfigs do.
+        """Reason why the simulator does not use a program's kubeconfig; empty if the kubeconfig is for one of its
+        clusters and logs in with kubelogin.
 
-        An exec section of a kubeconfig is a command that would run as the present user.
+        A kubeconfig's exec section is a command that would run with the user's rights, so other commands are refused.
         """
         if kubeconfig.server not in {self._plane(slot).server for slot in self._slots().values()}:
             return f"{kubeconfig.server} is not a cluster of this simulation, and the simulator connects to no other"

@@ -33,9 +33,7 @@ from simulator.tools import Toolbox
 from simulator.wire.host import ProviderHost
 
 LOST = "Resource monitor has terminated"
-"""Text in the SDK's message when the program cannot reach the engine, and in the engine's message when the program has
-ended for that reason.
-"""
+"""Text in the messages of the SDK and of the engine about a program that lost its connection to the engine."""
 
 LOCKED = "the stack is currently locked"
 """The engine's message if another run works on the stack, or a killed one has left its lock."""
@@ -44,14 +42,14 @@ UNEXPECTED = "no changes were expected"
 """The engine's message if `--expect-no-changes` fails."""
 
 NO_ATTRIBUTES = "?metadata=skip"
-"""Parameter of the backend's URL that keeps the engine from writing a file of attributes (with a checksum) beside each
-file. The engine writes the state some 200 times in a deployment, which takes half of its processor time, and a fifth of
-that is for the attributes. Source: gocloud.dev, blob/fileblob.
+"""Parameter of the backend's URL that keeps the engine from writing an attributes file with a checksum beside each
+state file. Writing the state, some 200 times per deployment, takes half of the engine's CPU time; the attributes take a
+fifth of this half. Source: gocloud.dev, blob/fileblob.
 """
 
 STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
-"""Environment variables with which the engine writes its state once at the end instead of after each step. Writing
-takes half of its processor time. Only for simulations whose `up` is not continued after it was killed.
+"""Environment variables that make the engine write its state once at the end instead of after each step, which saves
+half of its CPU time. They fit only simulations that are never continued after a killed `up`.
 """
 
 DEFAULTS = RunOptions()
@@ -71,9 +69,9 @@ class Engine:
 
     @property
     def recovers(self) -> bool:
-        """True if resources that a killed run has created but not recorded are adopted into the state.
+        """True if the engine can adopt resources that a killed run has created, but not recorded in its state.
 
-        The simulator's Kubernetes provider can do so, the official plugin cannot.
+        The simulator's own Kubernetes provider makes this possible; Pulumi's official one does not.
         """
         return self._kubernetes.name == "stand-in"
 
@@ -173,7 +171,9 @@ class Engine:
         return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
 
     def recover(self, recoveries: Callable[[], Mapping[str, ProviderRecovery]]) -> list[str]:
-        """Makes state and cloud agree after a run that was killed; returns the URNs of the adopted resources."""
+        """Repairs the state after a killed run, so that it matches the simulated cloud; returns the URNs of the
+        resources that were adopted.
+        """
         if not self.has_state:
             return []
         self._kill_orphans()
@@ -246,10 +246,9 @@ class Engine:
         return Command(root)
 
     def environment(self) -> dict[str, str]:
-        """Variables with which the plain CLI can read this stack's state, refresh it and destroy it.
+        """Environment variables with which a plain `pulumi` command can read, refresh and destroy this stack.
 
-        The CLI cannot run the program with these variables alone: that needs settings that `physai` adds for a
-        simulation.
+        They are not enough to run the program (`pulumi up`), which needs further settings that `physai` adds.
         """
         own = self._env(None)
         shared = (
@@ -298,6 +297,6 @@ def _errors_in(output: str) -> str:
 
 
 def _is_connection_loss(said: str) -> bool:
-    """True if every line of the message is about a lost engine. After another error the loss is only a consequence."""
+    """True if every line of the message is about a lost engine. After another error, the loss is only a consequence."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

@@ -26,8 +26,8 @@ Kind = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Principal:
-    """Principal in Entra. `roles`: names of the roles that the principal has on the subscription before the program
-    first runs.
+    """Principal in the simulated Entra tenant. `roles`: names of roles on the subscription that the principal has
+    before the program first runs.
     """
 
     name: str
@@ -36,8 +36,8 @@ class Principal:
     kind: Kind = "User"
     roles: tuple[str, ...] = ()
     assigns: frozenset[str] = frozenset()
-    """GUIDs of the only roles that the principal may assign, by the condition of its own role; if empty, there is no
-    condition.
+    """GUIDs of the only roles that the principal may assign, because its own role has such a condition; if empty, it
+    has no condition.
     """
     groups: tuple[str, ...] = ()
     """Object ids of the groups that the principal is a member of."""
@@ -63,7 +63,7 @@ SECOND_DEPLOYER = Principal(
     assigns=frozenset(ASSIGNED),
     groups=(DEPLOYERS.object_id,),
 )
-"""The deploying identity of a pipeline."""
+"""The service principal with which a pipeline deploys."""
 READER = Principal(
     "reader",
     "5a1e0000-0000-4000-8000-00000000000e",

@@ -43,7 +43,7 @@ class Loaded:
     """Warnings about settings and about chart values."""
     plan: Plan
     served: tuple[Settings, ...] = ()
-    """Settings of the stacks whose clusters the stack's control plane serves."""
+    """Settings of the other stacks whose clusters this stack's OSMO control plane serves."""
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Loaded:
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
         """Raises SettingsError if a value is only a placeholder, such as an address from an example.
 
-        `refusals` are further reasons against a deployment, which are reported together with these.
+        `refusals`: other reasons not to deploy, reported in the same error.
         """
         faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
         if faults or refusals:

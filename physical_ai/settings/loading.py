@@ -74,9 +74,11 @@ def deployed_to_azure(root: FilePath = STACKS) -> list[str]:
 
 
 def layers_below(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> dict[str, FilePath]:
-    """Files below a stack's own, without its profile, by their name in messages.
+    """Layer files that apply below a stack's profile and its own file, lowest priority first. Keys are the names that
+    messages show.
 
-    `config` is the content of the stack's file, valid or not. Raises SettingsError where the name is not a stack's.
+    `config` is the content of the stack's file, valid or not. Raises SettingsError if `stack` is not a valid stack
+    name.
     """
     given = {str(key).removeprefix(PREFIX): value for key, value in config.items()}
     return layers_of(chosen_kind([Layer(stack_label(stack, root), given)]), StackName.parse(stack), root)

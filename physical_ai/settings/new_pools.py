@@ -1,6 +1,4 @@
-"""Node pools that an overlay or a stack file describes only in part: usually a misspelled name, sometimes a new
-pool.
-"""
+"""Detection of node pools that a stack file or overlay describes incompletely, usually because of a misspelled name."""
 
 from __future__ import annotations
 
@@ -16,13 +14,13 @@ from physical_ai.settings.layers.shape import shape_at
 
 
 def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]:
-    """Faults of pools that only one file describes, and that lack keys of a new pool. A fault names the pool that was
-    probably meant, and the missing keys.
+    """Faults of pools that only one file describes, and that lack required keys. A fault names the missing keys and the
+    existing pool that was probably meant.
 
-    A pool whose name resembles no other name is reported only if most of its keys are missing.
+    A pool whose name resembles no other pool's name is reported only if at least half of the required keys are missing.
 
     Args:
-        missing: Settings that the stack's target needs, and that no file sets.
+        missing: Settings that the stack's target requires and no file sets.
     """
     pools: Any = merged.data.get("pools")
     for name, pool in pools.items() if is_map(pools) else ():

@@ -1,6 +1,4 @@
-"""Loading of the stacks that a control plane serves beside its own cluster, in the same way as their own deployments
-load them.
-"""
+"""Loading of the other stacks whose clusters a control plane serves. They are loaded as for their own deployment."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def load_backend_stacks(
 
 
 def _refusals(settings: Settings, served: Settings, claimed: dict[str, str]) -> list[tuple[str, str]]:
-    """Problems with one served stack, each with what to change."""
+    """Problems that prevent the control plane from serving a stack, each as a pair: problem, fix."""
     osmo, stack, wanted = served.osmo, served.stack, control_plane_url(settings)
     if not osmo.has_service_elsewhere:
         return [

@@ -42,13 +42,15 @@ def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
 
 
 def _whole(branch: Path, value: Any, stack: str) -> str:
-    """Advice for a path below a setting that has no parts."""
+    """Advice for a path that continues below `branch`, although the setting there is a single value, a list or an empty
+    map.
+    """
     kind = "a list, shown as a whole" if is_list(value) else "an empty map" if is_map(value) else "a single value"
     return f"'{show(branch)}' is {kind}: physai explain {stack} {show(branch)}"
 
 
 def _elsewhere(wanted: Path, values: Mapping[Path, Any]) -> list[Path]:
-    """Known paths that are the wanted path with other separators, or that end like it."""
+    """Known paths that equal the wanted path once `/` and `:` are replaced by dots, or else that end with it."""
     text = re.sub(r"[/:]", ".", ".".join(str(step) for step in wanted)).strip(".")
     try:
         path = parse(text)

@@ -30,7 +30,9 @@ _REQUIRED: dict[TargetKind, tuple[Path, ...]] = {
     AZURE: (("network",), ("cluster", "tier"), ("cluster", "upgrades"), ("systemPool",), ("pools", _ALL, "subnet")),
     EXISTING: (("target", "context"), ("cpuPool", "nodeSelector"), ("pools", _ALL, "nodeSelector")),
 }
-"""Settings without a default that each kind of target needs. A path in a section that is missing is not reported."""
+"""Settings that each kind of target requires and that have no default. A setting whose whole section is missing is not
+reported here.
+"""
 
 
 def kind_of(settings: Settings) -> TargetKind:
@@ -48,7 +50,7 @@ def leaves_nothing(settings: Settings) -> bool:
 
 
 def names_cluster(settings: Settings) -> bool:
-    """True where the settings contain values for an existing cluster."""
+    """True if a setting is set that only applies to an existing cluster."""
     target = settings.target
     return target.context is not None or target.kubeconfig is not None or target.leave != "definitions"
 

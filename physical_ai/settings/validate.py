@@ -1,7 +1,7 @@
 """Conversion of merged data to settings, which finds all faults in one run.
 
-A wrong value must not hide other errors. So values of a wrong type are replaced by samples, the rest is checked as
-usual, and findings about replaced values are dropped.
+A value of a wrong type is replaced by a valid sample, so that the other settings can still be checked. Findings about
+replaced values are dropped.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
 
 
 def _parse(data: dict[str, Any]) -> Settings:
-    """Settings from JSON data, strictly: no text in place of a number, but texts for addresses and choices."""
+    """Settings from plain data, validated in Pydantic's strict JSON mode: texts are not converted to numbers, but to
+    addresses and enumerations.
+    """
     return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
 
 
@@ -149,7 +151,7 @@ def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
 
 
 def _sample(path: Path) -> Any:
-    """Value that replaces a wrong one at `path` while the rest is checked; None where the default does."""
+    """Valid value that replaces a wrong one at `path` during validation; None if the setting can be omitted instead."""
     here: Any = _SAMPLE
     for depth, step in enumerate(path):
         if not is_map(here):

@@ -95,9 +95,7 @@ class TypeOffer:
 
 @dataclass(frozen=True)
 class Permission:
-    """Rights of the caller from one role: patterns of allowed actions, except those that a pattern in
-    `denied` covers.
-    """
+    """Rights that the caller has through one role: the action patterns in `allowed`, less those in `denied`."""
 
     allowed: tuple[str, ...]
     denied: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""Client of Azure Resource Manager that has only a token: a deployment has no other login than its provider's."""
+"""Client of Azure Resource Manager for a deployment. It authenticates with a token only, because a deployment has no
+login besides the one of its Pulumi provider.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ them.
 
 
 def connected(token: str, address: str = ARM) -> Get:
-    """Function that sends a GET request at each call; several threads may call it. It follows no redirect.
+    """Returns a thread-safe function that sends GET requests to ARM with the given token, and follows no redirects.
 
     Args:
-        address: Server that answers in Azure's place, in a simulation.
+        address: Base URL of ARM; in a simulation, that of the simulated ARM.
     """
     pools = bounded(_pools(address))
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}

@@ -1,7 +1,7 @@
-"""Questions that a deployment asks Azure before its first resource, and the findings from the answers.
+"""Checks with Azure that a deployment makes before it creates its first resource.
 
-They are the questions of `physai check` that are quick and need only rights to read. There are no questions about what
-exists already: Azure may close a size or version to new pools and clusters, and existing ones go on working.
+They are those checks of `physai check` that are fast and need only read rights. Existing pools and clusters are not
+checked: Azure may close a size or version to new ones while existing ones keep working.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Question = Callable[[], Iterator[tuple[Path, Finding]]]
 
 @dataclass(frozen=True)
 class Present:
-    """The stack's existing cluster; the fields are empty before the first deployment."""
+    """Version and pools of the stack's cluster before this deployment; empty before the first deployment."""
 
     version: str = ""
     """Kubernetes version; empty without a cluster."""
@@ -148,4 +148,4 @@ _OF_PROVIDER: Mapping[str, Path] = {
     "Microsoft.Insights": ("monitoring",),
     "Microsoft.OperationalInsights": ("monitoring",),
 }
-"""Setting because of which a stack needs a resource provider, by the provider."""
+"""Setting that makes a stack need a resource provider, by the provider's namespace."""

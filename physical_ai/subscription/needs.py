@@ -78,8 +78,8 @@ preview of a stack with `dataServices` asks Azure for them.
 
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
-"""Resource provider that must be registered although the program declares none of its resources: AKS
-creates the nodes.
+"""Resource provider that must be registered although the program declares no resource of it: AKS creates the nodes'
+VMs.
 """
 
 

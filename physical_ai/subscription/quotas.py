@@ -14,8 +14,8 @@ _AZURE = "Azure"
 
 
 def by_azures_name(need: QuotaNeed, offers: Mapping[str, SizeOffer]) -> QuotaNeed:
-    """The need with the quota name that Azure's offers have for its sizes, which may differ from the
-    catalogue's name.
+    """The quota need under the quota name that Azure reports for its VM sizes, which may differ from the catalogue's
+    name.
     """
     named = {offers[size.lower()].family for size in need.sizes if size.lower() in offers} - {""}
     return replace(need, usage=named.pop()) if len(named) == 1 and need.usage not in (TOTAL, LOW_PRIORITY) else need

@@ -1,4 +1,4 @@
-"""Resource providers that a stack needs, against those that its subscription has registered. Pure functions."""
+"""Check that the resource providers that a stack needs are registered in its subscription. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ AZURE = "Azure"
 
 
 def parts_of(settings: Settings) -> dict[str, bool]:
-    """Optional parts of a stack that need further rights and registrations; True for each part that the stack has."""
+    """Keyword arguments `metrics` and `data` for the functions in `needs`: True if the stack uses Azure's metrics or
+    managed data services.
+    """
     return {
         "metrics": settings.monitoring.metrics == "azure",
         "data": managed(settings) is not None,

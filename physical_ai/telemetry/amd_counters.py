@@ -39,8 +39,8 @@ def series(field: str) -> str:
 
 
 def amd_series_per_node(gpus: int) -> Cardinality:
-    """Number of the exporter's series on one node: at most one for each field and GPU, and at least those that a guest
-    was seen to report.
+    """Number of time series that AMD's exporter has on a node with `gpus` GPUs. Upper bound: all configured fields;
+    lower bound: the fields that are known to be reported in VMs.
     """
     fields = amd_fields().values()
     least = sum(1 for each in fields if each.guest == "yes")

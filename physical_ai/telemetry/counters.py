@@ -24,8 +24,8 @@ KEY = "dcgm-metrics.csv"
 HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"
 """Field that has several series per GPU even without a fault: one for each health watch of DCGM."""
 RESOURCE_NAMES = "NVIDIA_RESOURCE_NAMES"
-"""Environment variable of the exporter with further resources, besides nvidia.com/gpu and MIG's, for which it names
-the Pods.
+"""Environment variable of the exporter that lists further resource names. For GPUs of these resources, besides
+nvidia.com/gpu and MIG resources, the exporter adds the Pod's name to the series.
 """
 PER_POD = "KUBERNETES_VIRTUAL_GPUS"
 """Environment variable of the exporter that gives each Pod sharing a GPU its own series."""
@@ -74,17 +74,18 @@ def digest(text: str) -> str:
 
 
 def names_each_pod(exporter: str) -> bool:
-    """True where the exporter can have series for each Pod that shares a GPU.
+    """True if the exporter version can report separate series for each Pod that shares a GPU.
 
-    It must then still have series for GPUs that no Pod holds, since their faults would not be seen otherwise.
+    Only versions count that also report GPUs that no Pod holds, because faults of such GPUs would stay unseen
+    otherwise.
     """
     return dcgm_exporters()[exporter].unheld == "reported"
 
 
 @dataclass(frozen=True)
 class Cardinality:
-    """Number of series of one node of a pool. `least`: series of fields that the GPUs are known to support. `most`:
-    series of all fields.
+    """Lower bound (`least`) and upper bound (`most`) of the number of time series of one node. The lower bound counts
+    only fields that the GPUs are known to support.
     """
 
     unit: Literal["GPU", "MIG instance", "share"]
@@ -100,9 +101,9 @@ class Cardinality:
 
 
 def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str) -> Cardinality:
-    """Number of the DCGM exporter's series on one node.
+    """Bounds on the number of time series that the DCGM exporter has on one node of the pool.
 
-    An exporter without series for each Pod names only one of the Pods that share a GPU, so sharing adds no series.
+    An exporter that cannot report each Pod on a shared GPU names one of the Pods, so sharing adds no series.
     """
     shares = pool.shares if names_each_pod(exporter) else 1
     instances = pool.instances or pool.gpus

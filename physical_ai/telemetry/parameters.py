@@ -80,7 +80,7 @@ class Parameters:
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Regular expression that matches what any of these expressions matches, and nothing if there are none."""
+    """Regular expression that matches if one of `texts` does; without texts it matches nothing."""
     return "|".join(texts) or "none^"
 
 

@@ -1,10 +1,8 @@
-"""Alertmanager's grouping and inhibition of alerts, so that one fault is one message.
+"""Alertmanager configuration that groups and inhibits alerts, so that one fault leads to one message.
 
-The module has data of Alertmanager's configuration.
-
-The rules themselves leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus
-has no inhibition. Alertmanager only inhibits what would disturb people on call: warnings about a node with a known
-critical alert, and alerts about a cluster of which no node is reported.
+Suppression of alerts that another alert explains is part of the rules themselves (data/rules/causes.yaml), because
+Azure's managed Prometheus has no inhibition. Alertmanager only inhibits warnings about a node with a critical alert,
+and alerts about a cluster that reports no nodes.
 """
 
 from __future__ import annotations

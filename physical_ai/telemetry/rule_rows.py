@@ -1,4 +1,4 @@
-"""Rows of the alerts and recording rules, those of the core in `data/rules/` and those of parts."""
+"""Definitions of alerts and recording rules, read from `data/rules/` and from the file `alerts.yaml` of each part."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AlertRow(Row):
     commands: tuple[Text, ...]
     """Commands, in which the reader replaces words in capital letters."""
     meaning_elsewhere: Text = "-"
-    """Meaning on an existing cluster, which Azure has no part in; "-" for the same meaning."""
+    """Meaning of the alert on an existing cluster outside Azure; "-" if the meaning is the same as on Azure."""
     when: Condition | None = None
     """Condition on a stack for the alert to exist."""
     each: Each | None = None
@@ -127,7 +127,7 @@ def themes() -> tuple[Theme, ...]:
 
 
 def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """The row of an alert with its action, if the table of node causes has one."""
+    """Definition of an alert, with its action added if the table of node causes has one for it."""
     action = alert_action(given["alert"])
     if action is None:
         return given

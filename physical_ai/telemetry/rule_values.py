@@ -1,4 +1,4 @@
-"""Values of a stack that expressions of alerts and recording rules name, such as `$gpu_pools`."""
+"""Values of one stack for the placeholders in alert and recording rule expressions, such as `$gpu_pools`."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def _resources(pools: Iterable[PoolFacts]) -> str:
 
 
 def _yielded(parameters: Parameters) -> Iterator[tuple[str, str]]:
-    """Values by which alerts are suppressed in favor of another: `threshold_` of alerts with a threshold, `told_` of
-    all.
+    """Values of the placeholders with which one alert suppresses another: `$threshold_<alert>` for alerts with a
+    threshold, `$told_<alert>` for all alerts.
 
-    For an alert that does not exist, both are infinite, so that it suppresses nothing; `told_` of an existing alert is
-    minus infinity, so that every value is above it.
+    An expression compares a measurement with the placeholder. If the stack lacks the alert, the placeholder is `Inf`,
+    so the comparison never holds. Otherwise `$told_<alert>` is `-Inf`, so the comparison always holds.
     """
     there = existing(parameters)
     for name, each in alert_rows().items():

@@ -1,7 +1,7 @@
-"""Alerts and recording rules: rows of `data/rules/` and of parts, and the rules of a stack that follow from them.
+"""Alerts and recording rules of one stack, made from the definitions in `data/rules/` and in parts.
 
-Expressions refer to values of the stack as `$pool`; `$$` is a dollar sign. Only expressions are filled in, and the
-summary and meaning of rules that exist once for each pool.
+A definition refers to values of the stack as `$pool`; `$$` is a dollar sign. Values are filled into expressions, and,
+for a rule that exists once per pool, into summary and meaning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Alert:
     expression: str
     summary: str
     pool: str | None
-    """Pool that the alert is about; None for an alert that does not exist once for each pool."""
+    """Pool that the alert is about; None unless each pool has its own copy of the alert."""
     runbook: str
     """Address of the alert's section on the page about alerts."""
     azure: bool = True

@@ -48,7 +48,7 @@ class Usage:
     held: float
     busy: float
     idle: float
-    """GPU-hours held by a Pod whose GPUs were hardly active in the half hour before, or since its later start."""
+    """GPU-hours during which a Pod held GPUs that had hardly been active for half an hour, or since the Pod's start."""
     usd: float | None
     """Price in USD of the GPU-hours held, at the list price of the node's GPUs; None without a price."""
     idle_usd: float | None = None

@@ -36,8 +36,8 @@ _MOST_DIRECTIVES = 8
 _SHORT = 32 * 1024
 """Most characters of a text that PyYAML's own parser reads in a fraction of a second."""
 _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
-"""Expression for characters that the two parsers may read differently. A text without any of them is read alike by both
-(tests/unit/untrusted compares the parsers on random texts).
+"""Expression for characters that libyaml and PyYAML may parse differently. A text without a match is parsed alike by
+both (tests/unit/untrusted compares the parsers on random texts).
 """
 
 
@@ -77,9 +77,10 @@ def compose_for_python(text: str) -> yaml.Node | None:
 
 @lru_cache(maxsize=4)
 def _python_loader(text: str) -> Any:
-    """Loader that reads the text as `yaml.safe_load` does: libyaml's if both parsers read the text alike.
+    """Loader whose result for the text equals `yaml.safe_load`'s: libyaml's fast loader if both parsers agree on the
+    text, otherwise PyYAML's.
 
-    They differ in a byte order mark, for example, which only PyYAML treats as a character.
+    The parsers disagree on a byte order mark, for example, which only PyYAML treats as a character.
     """
     if "!" in text or "\ufeff" in text:
         return yaml.SafeLoader
@@ -108,8 +109,8 @@ def compose(text: str) -> yaml.Node | None:
 def check_for_python(text: str) -> None:
     """Checks a text like `check`, but with PyYAML's own scanner and parser, which `yaml.safe_load` uses.
 
-    These take seconds for a long text, so libyaml checks a long text that has none of the signs on which the two
-    parsers were seen to differ.
+    PyYAML takes seconds for a long text. A long text is therefore checked with libyaml if it has no characters that the
+    two parsers may read differently.
     """
     if len(text) > _SHORT and not _DIFFERENT.search(text):
         check(text)

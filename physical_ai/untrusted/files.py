@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 LARGEST = 4 * 1024 * 1024
-"""Most bytes of a file. A Secret, which can hold a workflow's file, allows a quarter of it."""
+"""Largest accepted file size in bytes. A Secret, which holds a workflow's file, may have a quarter of this size."""
 _REPOSITORY = ".git"
 """Git's own folder, which is refused: it may contain a checkout's credentials, and no commit can contain it."""
 
@@ -51,9 +51,9 @@ def below(folder: Path, name: str) -> Path:
 
 
 def repository(folder: Path) -> Path | None:
-    """Root of the Git repository that contains a folder; None where there is none.
+    """Root of the Git repository that contains a folder; None if there is none.
 
-    A home folder under version control does not count, since everything of its owner is below it.
+    A home folder that is itself a repository does not count, because it would contain all files of its user.
     """
     here = Path(os.path.realpath(folder))
     for parent in (here, *here.parents):
@@ -77,8 +77,8 @@ def within(folder: Path, name: str, root: Path) -> Path:
 
 
 def is_hidden(path: Path, root: Path) -> bool:
-    """True where the file, or a folder that contains it, has a name that begins with a dot: settings and secrets of
-    tools.
+    """True if the name of the file, or of a folder between `root` and the file, begins with a dot. Such files hold
+    settings and secrets of tools.
     """
     steps = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
     return any(step.startswith(".") and step != os.pardir for step in steps)

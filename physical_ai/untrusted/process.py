@@ -58,7 +58,7 @@ def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
 
 
 def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
-    """Answers from one process, up to the first work that was stopped."""
+    """Answers from one process, in order; ends after the first piece of work that was stopped."""
     reader, writer = _FORK.Pipe(duplex=False)
     # Not a daemon process, which could not itself start the process for a template.
     child = _FORK.Process(target=_work, args=(writer, works, limit))

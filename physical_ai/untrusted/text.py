@@ -8,8 +8,8 @@ import json
 import re
 
 _TAGGED = re.compile(r"##(?=\w*\[)")
-"""Expression for the start of a command that may be anywhere in a line: `##[…]` on GitHub (actions/runner,
-ActionCommand.cs), `##vso[…]` on Azure.
+"""Expression for the start of a pipeline command that counts at any position in a line: `##[…]` on GitHub
+(actions/runner, ActionCommand.cs), `##vso[…]` on Azure.
 """
 _UNSAFE_IN_JSON = re.compile(rf"{_TAGGED.pattern}|[^\x20-\x7e\n]")
 COMMAND = "::"
@@ -39,7 +39,7 @@ def _inert_line(line: str) -> str:
 
 
 def untagged(text: str) -> str:
-    """The text, changed so that commands which may be anywhere in a line have no effect."""
+    """The text with `##[…]` and `##vso[…]` escaped, which a pipeline would obey at any position in a line."""
     return _TAGGED.sub(r"#\\x23", text)
 
 

@@ -30,8 +30,8 @@ MESSAGE_BYTES = 4096
 
 
 class Checks:
-    """Watches the Pods of acceptance checks: each container ends as soon as its Pod has a node, and its program's
-    computed output is kept as its log.
+    """Simulates the Pods of acceptance checks: a container ends as soon as its Pod has a node, and the simulated
+    program's output is stored as the container's log.
     """
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:

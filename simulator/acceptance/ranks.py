@@ -19,8 +19,8 @@ HOSTS = "RANKS_HOSTS"
 INDEX = "batch.kubernetes.io/job-completion-index"
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib"
-"""Name of the adapter resource of Azure/aks-rdma-infiniband that gives a Pod all adapters of its node. With other
-resources of the same prefix a Pod gets as many adapters as it requests.
+"""Resource of Azure/aks-rdma-infiniband that gives a Pod all InfiniBand adapters of its node. Of any other resource
+with the same prefix, a Pod gets as many adapters as it requests.
 """
 TCP = 6.8
 """Bus bandwidth in GB/s over the nodes' Ethernet; invented, without a source."""
@@ -125,7 +125,9 @@ def _bus(ranks: Sequence[Rank]) -> float:
 
 
 def _said(ranks: Sequence[Rank], words: Callable[[Rank], list[str]]) -> str:
-    """Lines that NCCL prints with NCCL_DEBUG=INFO; empty without that setting."""
+    """Log lines of all ranks that NCCL prints with NCCL_DEBUG=INFO; empty without this setting. `words` returns the
+    lines of one rank.
+    """
     if ranks[0].environment.get("NCCL_DEBUG") not in ("INFO", "TRACE"):
         return ""
     return "".join(f"{line}\n" for each in ranks for line in words(each))

@@ -1,7 +1,6 @@
-"""Output of `nvidia-smi -q` on a simulated node, as text or with `-x` as XML, and the content of
-/proc/driver/nvidia/version.
+"""Simulated output of `nvidia-smi -q` as text or (`-x`) as XML, and content of /proc/driver/nvidia/version.
 
-Only the lines that checks read are there, at their real places.
+The output has only the lines that checks read, at the positions where the real program prints them.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ RETRY_SECONDS = 0.5
 
 
 class AmdStack:
-    """Simulates AMD's operator while its Deployment is available, and driver builds while Kernel Module Management's
-    is.
+    """Simulates AMD's operator and the driver builds of Kernel Module Management, each while its own Deployment is
+    available.
     """
 
     def __init__(self, client: Client, speed: float) -> None:
@@ -46,7 +46,7 @@ class AmdStack:
         self._operators = Watch(client, "/apis/apps/v1/deployments", self.loop.wake, OPERATORS)
         self._watches: dict[str, Watch] = {}
         self._began: dict[str, float] = {}
-        """Start of each build, by the Pod's uid."""
+        """Simulated start time of each driver build, by the uid of its build Pod."""
 
     def round(self) -> float | None:
         """Runs one round; returns the seconds until the next one while a driver build is running or
@@ -136,8 +136,8 @@ class AmdStack:
         self._delete(f"/api/v1/namespaces/{amd.NAMESPACE}/pods/{name(pod)}")
 
     def _report(self, node: Json) -> None:
-        """Updates what the operands report for a node: the status of their Pods, the node's AMD devices, and its
-        labels.
+        """Updates everything that AMD's DaemonSets change for a node: the status of their Pods, the node's GPU devices,
+        and its labels.
         """
         gpu, driver = model.gpu_of(node), annotations_of(node).get(model.DRIVER, "")
         here = [

@@ -16,7 +16,7 @@ from simulator.cluster.names import RUN_BY, SIMULATOR
 from simulator.cluster.objects import Json, at, digest, labels, name
 
 MODEL = "amd-stack"
-"""Value of the annotation `played-by` that stands for this simulation of AMD's stack."""
+"""Value of the annotation `played-by` on Pods that this simulation of AMD's software runs."""
 DRIVER = f"{SIMULATOR}amd-driver"
 """Annotation of nodes with the version of amdgpu that is loaded."""
 BUILT = f"{SIMULATOR}amd-image"
@@ -32,7 +32,7 @@ BUILD_MINUTES = 10
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
-    """AMD's GPUs of a node's machine; None for nodes without AMD GPUs."""
+    """GPU model and count of the node's machine; None if the machine has no AMD GPUs."""
     machine = machine_of(node)
     return machine.gpu if machine is not None and machine.gpu is not None and machine.gpu.vendor is AMD else None
 
@@ -49,8 +49,8 @@ def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
 
 
 def claims(configs: Iterable[Json], nodes: Iterable[Json]) -> tuple[dict[str, list[Json]], dict[str, str]]:
-    """Nodes by DeviceConfig, and a refusal for each DeviceConfig that selects a node which an older DeviceConfig
-    selects, too.
+    """Nodes that each DeviceConfig manages, and the refusals of DeviceConfigs. A DeviceConfig is refused if its
+    selector matches a node of an older DeviceConfig.
     """
     found: dict[str, list[Json]] = {}
     refused: dict[str, str] = {}

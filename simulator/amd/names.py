@@ -11,8 +11,8 @@ from __future__ import annotations
 NAMESPACE = "kube-amd-gpu"
 CONTROLLER = "amd-gpu-operator-gpu-operator-charts-controller-manager"
 BUILDER = "amd-gpu-operator-kmm-controller"
-"""Names of the operator's Deployment (`CONTROLLER`) and of Kernel Module Management's (`BUILDER`), if the Helm release
-has the name that the README gives it: amd-gpu-operator.
+"""Deployment names of the operator (`CONTROLLER`) and of Kernel Module Management (`BUILDER`), for a Helm release named
+amd-gpu-operator, as in AMD's README.
 """
 API_VERSION, KIND = "amd.com/v1alpha1", "DeviceConfig"
 FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
@@ -25,7 +25,9 @@ GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.k
 PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
 LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"
 EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"
-"""Images of the device plugin, the node labeller and the metrics exporter, if a DeviceConfig names none."""
+"""Default images of the device plugin, the node labeller and the metrics exporter, for a DeviceConfig that names no
+image.
+"""
 
 
 def device_plugin(config: str) -> str:

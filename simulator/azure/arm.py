@@ -92,9 +92,7 @@ class ArmEndpoint:
         return 200, _shown(self._pool(found[1]))
 
     def _resize(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
-        """Answers a PUT that changes a pool's node count; refuses a PUT that changes any other property that a GET
-        returned.
-        """
+        """Answers a PUT that changes a pool's node count. A PUT that also changes other properties is refused."""
         self._allow("Microsoft.ContainerService/managedClusters/agentPools/write", found[1])
         pool = self._pool(found[1])
         before, sent = _shown(pool)["properties"], dict(get(body, "properties", {}))

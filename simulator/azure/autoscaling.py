@@ -30,7 +30,7 @@ class ScaledPool:
     spec: Json
     """The pool's properties with AKS's defaults."""
     sample: Json
-    """A Node as the pool's machines register it, instance 0."""
+    """Example of the pool's Node objects: the Node of instance 0 as it registers."""
 
 
 def profile(cluster_id: str, azure: AzureState) -> Json:

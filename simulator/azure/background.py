@@ -1,7 +1,8 @@
-"""Work that Azure starts on a cluster by itself, such as an upgrade in a maintenance window; requests are refused
-meanwhile.
+"""Operations that Azure starts by itself, such as an upgrade in a maintenance window, and that block requests on a
+cluster.
 
-Its duration is counted in refused requests rather than in time, so that a deployment meets it on any machine.
+The operation ends after a number of refused requests, not after a time, so that a test does not depend on the machine's
+speed.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ KINDS = ("ManagedCluster", "AgentPool")
 
 
 class Background:
-    """Operations that Azure runs by itself. `busy`: number of requests that are refused, by name of the cluster or
-    pool.
+    """Operations that Azure runs by itself on clusters and pools.
 
-    The store counts the refused requests.
+    `busy`: number of requests that each operation refuses before it ends, by name of the cluster or pool. The refused
+    requests are counted in the store.
     """
 
     def __init__(self, store: Store, busy: Mapping[str, int]) -> None:
@@ -32,7 +33,9 @@ class Background:
         return {ids.key(r.id): UPGRADING for r in self._store if r.kind in KINDS and self._left(ids.name(r.id))}
 
     def refused(self, resource_id: str) -> None:
-        """Counts one refused request for each running operation that blocks a request on this resource."""
+        """Counts a request that was refused because an operation runs on the resource itself, its cluster or one of its
+        pools.
+        """
         mine = ids.key(resource_id)
         for other in self.operations():
             if other == mine or mine.startswith(f"{other}/") or other.startswith(f"{mine}/"):

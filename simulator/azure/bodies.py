@@ -131,7 +131,9 @@ def _children(kind: str, target: str, renamed: Mapping[str, str]) -> list[str]:
 
 
 def to_input(mapping: TypeMapping, name: str, value: Any) -> Any:
-    """A top-level output in the shape of the input of the same name."""
+    """Converts an output to the form of the input with the same name: maps at the paths in `mapping.string_sets` become
+    lists of their keys.
+    """
     result: Json = {name: copy.deepcopy(value)}
     for path in mapping.string_sets:
         holder, _, last = path.rpartition(".")

@@ -35,8 +35,8 @@ def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureS
 
 
 def outcome(resource: Resource, azure: AzureState) -> str:
-    """The state in which an operation ends: Failed for a pool that lacks nodes or could not be drained, and for the PUT
-    of that pool's cluster; else Succeeded.
+    """Final state of an operation: Failed if a pool lacks nodes or could not be drained, or if this is a cluster with
+    such a pool; otherwise Succeeded.
     """
     return FAILED if any(_is_short(pool) or KEPT in pool.facts for pool in _pools(resource, azure)) else SUCCEEDED
 

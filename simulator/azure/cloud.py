@@ -1,8 +1,8 @@
 """The simulated Azure: handles PUTs and DELETEs, rejects as ARM does, and creates the nodes of node pools.
 
-The cloud survives a kill at any moment. Every operation is saved in the state file before it changes a cluster, with
-the state Creating, Updating or Deleting, and leaves that state when its work in the cluster is done. `settle` completes
-what a killed process left unfinished, as Azure does without its client. All of that work is idempotent.
+The process can be killed at any moment. An operation is saved in the state file, with the state Creating, Updating or
+Deleting, before it changes a cluster, and gets its final state when it is complete. `settle` completes the operations
+of a killed process, as Azure continues without its client. Repeating a step is harmless.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Cloud(PoolCloud):
             }
 
     def authorize(self, caller: str, action: str, scope: str, assigned: str = "") -> None:
-        """Checks that the caller may do this; raises ArmError if not: see `rights.authorize`."""
+        """Raises ArmError if the caller has no right to `action` on `scope` (see `rights.authorize`)."""
         with self._lock:
             rights.authorize(self._azure(), caller, action, scope, assigned)
 
@@ -79,11 +79,18 @@ class Cloud(PoolCloud):
 
     @models("subnet-busy", "fic-concurrent")
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False, subscription: str = "") -> Resource:
-        """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` if the id is in use.
+        """Creates or updates a resource.
 
-        A resource that is returned in the state Failed was accepted, but its operation failed in part or completely;
-        `failure` tells why. If Azure would answer a second writer with "busy" and azure-native would try again, the
-        second writer waits here. `subscription` is given for a subscription other than the directory's.
+        The returned resource is in the state Failed if ARM accepted the PUT, but the operation failed later; `failure`
+        returns the reason. A second writer waits here, where the real Azure would answer "busy" and azure-native would
+        retry.
+
+        Args:
+            creating: True if the resource must not exist yet; raises `Refused` if it does.
+            subscription: Subscription of the resource, if it is not the directory's.
+
+        Raises:
+            ArmError: ARM refuses the request.
         """
         mapping = schema.mapping_of(type)
         with self._lock:

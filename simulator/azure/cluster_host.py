@@ -24,8 +24,8 @@ class NodeHost(Protocol):
         ...
 
     def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
-        """Waits until no PodDisruptionBudget protects a Pod on the pool's nodes, at most `seconds`; returns AKS's
-        message about the first that still does, or an empty text.
+        """Waits, at most `seconds`, until no PodDisruptionBudget protects a Pod on the pool's nodes. Returns AKS's
+        message about the first budget that still does; empty if the pool is drained.
         """
         ...
 

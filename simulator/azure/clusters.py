@@ -57,10 +57,10 @@ def default_version() -> str:
 
 @models("version-minor-alias")
 def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) -> str | None:
-    """Patch version that the control plane runs after a PUT; None if the version is not offered.
+    """Patch version that the control plane runs after a PUT; None if Azure does not offer the version.
 
-    A minor version means its newest patch only at creation or when the minor changes; a later PUT of the same minor
-    changes no patch version.
+    A PUT with a minor version selects its newest patch when the cluster is created or changes to another minor. With an
+    unchanged minor, the patch version stays.
     """
     asked = str(get(body, "properties.kubernetesVersion") or default_version())
     if current and (current == asked or (asked.count(".") == 1 and current.startswith(f"{asked}."))):

@@ -36,9 +36,8 @@ def remember(resource: Resource, store: Store, now: float) -> None:
 
 @models("kv-recover")
 def claim(put: Put, store: Store) -> Put:
-    """The PUT as Azure performs it.
-
-    A PUT that recovers a deleted vault brings the vault back as it was, whatever else it sends.
+    """The PUT with the inputs that Azure really applies: a PUT that recovers a deleted vault restores the vault's old
+    inputs, and its own inputs are ignored.
     """
     if put.kind != "Vault" or put.old is not None:
         return put

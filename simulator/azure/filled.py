@@ -1,7 +1,7 @@
-"""Properties that a GET of a resource returns and the answer to the resource's PUT does not.
+"""Properties that a GET of a resource returns, but that the answer to its PUT lacks.
 
-The answer to a PUT has what was sent. A property that only a later GET returns looks to azure-native like a change made
-in Azure.
+A PUT is answered with the properties that were sent. Properties that appear only in a later GET look to azure-native
+like changes made in Azure.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def _fill_in(outputs: Json, path: Sequence[str], value: Any) -> None:
 
 
 def body_of_get(resource: Resource) -> Json:
-    """Body of a resource as a GET of it returns it. The outputs have to be those of now, as `Cloud.get` has them."""
+    """Body with which ARM answers a GET of the resource. The resource's outputs must be current, as `Cloud.get` returns
+    them.
+    """
     outputs = {name: value for name, value in outputs_of_get(resource).items() if name not in ("type", "name")}
     body = to_body(resource.mapping, outputs)
     return {**body, "id": resource.id, "name": ids.name(resource.id), "type": resource.mapping.arm_type}

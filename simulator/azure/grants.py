@@ -56,8 +56,8 @@ class Grants:
         self._schedule(failed, asked)
 
     def _schedule(self, failed: bool, asked: float) -> None:
-        """Sets the timer for assignments that were not yet due at the time `asked`; some may have become due since
-        then.
+        """Sets the timer for the next role assignment that was not in effect at the time `asked`. If it is in effect by
+        now, the timer fires at once; `failed` adds a retry.
         """
         with self._lock:
             now = self._clock.now()

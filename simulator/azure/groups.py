@@ -13,9 +13,10 @@ from simulator.azure.state import Resource
 
 @models("delete-order")
 def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None]) -> ArmError | None:
-    """Deletes resources, each before those that it uses, until none is left.
+    """Deletes all resources that `inside` lists. A refused deletion, for example of a resource that another one uses,
+    is tried again after the others.
 
-    Returns None, or the first refusal if none of the remaining ones can be deleted.
+    Returns None on success, or the first refusal if no remaining resource can be deleted.
     """
     while members := inside():
         tops = [r for r in members if not any(o is not r and ids.is_under(r.id, o.id) for o in members)]
@@ -32,7 +33,9 @@ def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None
 
 @models("rg-delete")
 def failure(group: Resource, refused: ArmError) -> ArmError:
-    """Error for the deletion of a resource group that contains a resource that could not be deleted."""
+    """Error of the deletion of a resource group. `refused`: the error of the resource in the group that could not be
+    deleted.
+    """
     rule = rules()["rg-delete"]
     message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused.refusal.message}"
     return ArmError(Refusal(rule.id, rule.status, rule.codes[0], message))

@@ -24,7 +24,7 @@ def vm_guid(pool_id: str, number: int, times: Mapping[str, int] | None = None) -
 
 
 def boot_guid(vm: str, boots: int) -> str:
-    """The boot id of a machine after `boots` restarts; 0 for its first start."""
+    """Boot id of a machine. `boots`: number of its restarts so far."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{vm}#boot#{boots}"))
 
 

@@ -210,7 +210,7 @@ def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
 
 
 def taint(text: str) -> dict[str, str]:
-    """`key=value:Effect` or `key:Effect` as a Node carries it."""
+    """Taint as in a Node object, from the text `key=value:Effect` or `key:Effect`."""
     left, _, effect = text.rpartition(":")
     key, equals, value = left.partition("=")
     return {"key": key, "value": value, "effect": effect} if equals else {"key": key, "effect": effect}

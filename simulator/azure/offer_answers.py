@@ -26,10 +26,10 @@ REDIS_VERSION = "2025-07-01"
 
 
 def sizes(azure: AzureState, region: Region, restricted: Mapping[str, Collection[str]]) -> Iterator[Json]:
-    """Descriptions of the VM sizes of a region, one for each.
+    """Descriptions of a region's VM sizes, in the form of the Compute SKU API.
 
     Args:
-        restricted: Zones in which the subscription may not use a size, by size; no zones for the whole region.
+        restricted: Zones that the subscription may not use, by VM size. An empty collection restricts the whole region.
     """
     for name in sorted(region.sizes):
         row = azure.offers.size(name)

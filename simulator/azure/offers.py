@@ -75,7 +75,7 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """Note in a refusal of something that the simulator's tables lack, since Azure might have it."""
+    """Text added to the refusal of a name that the simulator's table `file` lacks: the real Azure may have it."""
     return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 
@@ -85,7 +85,9 @@ def location(name: str) -> str:
 
 
 def resolve(asked: str, versions: Sequence[str]) -> str | None:
-    """The patch version that a version means: itself, or the newest patch of a minor. None if it is not offered."""
+    """The patch version for a requested version, which is a patch version or a minor; a minor gives its newest patch.
+    None if Azure does not offer the version.
+    """
     exact = asked.count(".") == 2
     found = [v for v in versions if v == asked or (not exact and v.startswith(f"{asked}."))]
     return found[-1] if found else None

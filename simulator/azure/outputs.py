@@ -243,8 +243,8 @@ def pool_views(cluster: Resource, azure: AzureState) -> list[Json]:
 
 
 def _pool_type(pool: Resource) -> Json:
-    """The pool's own `type`, for agentPoolProfiles; the AgentPool resource has an output of the same name with the ARM
-    type.
+    """The property `type` of a pool (VMSS or other) for agentPoolProfiles. AgentPool outputs lack it, because their
+    `type` is the ARM type.
     """
     return {"type": get(pool.body, "properties.type") or "VirtualMachineScaleSets"}
 

@@ -1,8 +1,8 @@
 """Facts about Azure that the simulator collects from sources of its own (`own_facts.json`).
 
-The deployed program assumes the same facts in constants of its own. The simulator checks what the program sends against
-its own facts, so a wrong constant of the program is noticed. The two share only what the catalogue has about hardware,
-Azure's offers, and the shape of data; a test lists what is shared.
+The deployed program has its own constants for the same facts. The simulator checks the program's requests against
+`own_facts.json`, so a wrong constant in the program is noticed. Both sides share only the catalogue's tables of
+hardware, Azure's offers and data formats; a test lists the shared tables.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 from simulator.azure.data import load_json
 
 _VCPUS = re.compile(r"Standard_[A-Z]+(\d+)")
-"""Pattern of a size's name, which has the vCPUs after the letters of the family (VM docs, vm-naming-conventions)."""
+"""Pattern of a VM size's name, whose first number is the number of vCPUs (VM docs, vm-naming-conventions)."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class Region:
     name: str
     zones: tuple[str, ...]
     sizes: frozenset[str]
-    """Sizes that the region sells. The zones that offer a size differ by subscription, so all zones are assumed to."""
+    """VM sizes that the region sells. Each size is assumed to be offered in all zones, because the real zones differ by
+    subscription.
+    """
     standard_v2: str
     """`yes`, `no` or `unknown`: whether the region offers NAT gateways of the zone-redundant SKU StandardV2."""
 

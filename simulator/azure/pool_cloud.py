@@ -36,7 +36,7 @@ class Options(TypedDict, total=False):
     taken: Mapping[str, Collection[str]] | None
     """Globally unique names that other customers hold, by kind of resource."""
     accepts_retired_sizes: bool
-    """True for recordings that are older than the retirement of a preview size."""
+    """True to accept a VM size that Azure has retired, for stacks that record the past."""
 
 
 class PoolCloud:

@@ -24,9 +24,9 @@ def route_table(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def peering(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """State of a peering: Connected once the other network's peering exists.
+    """State of a virtual network peering: Connected once the other network has a peering back, otherwise Initiated.
 
-    A network outside the simulator is assumed to have one.
+    For a network outside the simulator, the peering back is assumed to exist.
     """
     remote = str(get(resource.body, "properties.remoteVirtualNetwork.id"))
     answered = any(

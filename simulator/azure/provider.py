@@ -130,10 +130,10 @@ class AzureNative(Provider):
         return self._ready(self._cloud.put(mapping.kind, _sendable(inputs), subscription=self._subscription), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
-        """The outputs of a resource whose operation succeeded.
+        """Outputs of a resource after a PUT. Raises NotReady if the operation failed.
 
-        A resource that Azure accepted and that then failed exists, so azure-native adds it to the state with
-        the service's message as its reason; the engine counts the reasons itself ("1 error occurred: …").
+        Azure has accepted such a resource, so it exists, and azure-native records it in the state together with the
+        service's message.
         """
         if put.state != FAILED:
             return put.outputs

@@ -99,18 +99,18 @@ def _pool_facts(
 
 
 def _left(version: str, old: Mapping[str, Any]) -> Json:
-    """Version and image that a pool's nodes have before their upgrade to `version`; empty for a new pool, and if the
-    version stays the same.
+    """Version and image that a pool's nodes run before they are upgraded to `version`; empty if there is nothing to
+    upgrade.
     """
     present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
     return present if present and present.get("version") != version else {}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
-    """Node version of a pool after a PUT.
+    """Kubernetes version of a pool's nodes after a PUT.
 
-    A minor that is sent means its newest patch, unless the pool or its control plane already runs a patch of it.
-    Without a version, a pool keeps its own; a new pool gets the control plane's.
+    Without a version in the PUT, an existing pool keeps its version and a new pool gets the control plane's. A minor
+    version selects its newest patch, unless the pool or the control plane already runs a patch of the minor.
     """
     asked = str(sent.get("orchestratorVersion") or current or running)
     if current and current.startswith(f"{asked}."):
@@ -122,8 +122,8 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
 
 
 def upgraded(pool: Resource, kept: str) -> Resource:
-    """A pool at the end of its upgrade: with its new version, or with the old one if `kept` says why it could not be
-    drained.
+    """A pool at the end of its upgrade: with the new version, or, if its nodes could not be drained, with the old one.
+    `kept`: the reason why they could not; empty otherwise.
     """
     if UPGRADED_FROM not in pool.facts:
         return pool
@@ -241,9 +241,9 @@ def _record_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
 
 
 def resized(pool: Resource, count: int, azure: AzureState, without: Collection[int] = ()) -> Resource:
-    """A pool with the number of nodes that its autoscaler reaches: requests that Azure cannot fill are soon given up.
+    """A pool after its autoscaler requested `count` nodes; it has fewer nodes if Azure lacks capacity.
 
-    `without`: instance numbers of the nodes to remove; the youngest nodes are removed, too, if these are not enough.
+    `without`: instance numbers of the nodes to remove. If more have to go, the youngest nodes are removed.
     """
     left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
     machines = _machines(pool.id, spec_of(pool, azure), count, left, azure, pool.facts)

@@ -65,8 +65,8 @@ COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
     "microsoft.storage": {"StorageAccounts": ("StorageAccount", 250)},
     "microsoft.containerservice": {"ManagedClusters": ("ManagedCluster", 100)},
 }
-"""Kind of the counted resource, and Azure's default limit, by the name of a usage (Azure docs, subscription service
-limits; assumed).
+"""Resource provider in lower case → usage name → kind of the counted resource, and Azure's default limit (Azure
+docs, subscription service limits; assumed).
 """
 Answer = tuple[int, Json]
 Handle = Callable[[Mapping[str, str], Mapping[str, str], Any, str], Answer]
@@ -97,9 +97,9 @@ class Questions:
     absent: Collection[str] = ()
     """Names of sizes of caches and redundancies of storage accounts that no region offers the subscription."""
     features: Mapping[str, str] = field(default_factory=dict[str, str])
-    """State of a preview feature by `namespace/name`; any other is NotRegistered."""
+    """Registration states of preview features, by `namespace/name`; features that are not listed are NotRegistered."""
     locks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Level of the lock by its scope, `ReadOnly` or `CanNotDelete`."""
+    """Resource locks: scope → `ReadOnly` or `CanNotDelete`."""
 
     def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         """HTTP status and body of the answer to a request. Raises ArmError."""
@@ -291,7 +291,9 @@ class Questions:
 
 
 def _condition(assigns: Collection[str]) -> Json:
-    """Condition under which a role counts that lets assign some roles only (Azure docs, conditions-authorization)."""
+    """Condition of a role assignment that limits the roles which its holder may assign to `assigns`; empty without a
+    limit (Azure docs, conditions-authorization).
+    """
     if not assigns:
         return {}
     role = "@Request[Microsoft.Authorization/roleAssignments:RoleDefinitionId]"

@@ -1,9 +1,9 @@
 """Inputs of a resource after azure-native's Read: the old inputs, changed where Azure's answer has changed.
 
-The answer in Pulumi's state and the present one are both reduced to what a PUT accepts; their difference is applied to
-the inputs. So a value that only Azure has set is not an input until it changes. Elements of an array are matched by
-position: an element that Azure shows and the program has not declared, such as a pool that is a resource of its own,
-becomes an input (pulumi-azure-native#1532).
+The old answer in Pulumi's state and the new answer are both reduced to properties that a PUT accepts, and their
+difference is applied to the inputs. A value that only Azure has set therefore becomes an input only when it changes.
+Array elements are matched by position: an element that the program has not declared, such as a pool with a resource of
+its own, becomes an input (pulumi-azure-native#1532).
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 CPU_RESERVED = ((0, 0), (1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
-"""Cores of a machine, and the thousandths of a core that AKS reserves; between two entries the amount is assumed to be
-linear.
+"""Pairs of a machine's number of cores and the CPU that AKS reserves, in thousandths of a core. Between two pairs,
+linear interpolation is assumed.
 """
 POD_MIB, BASE_MIB, EVICTION_MIB = 20, 50, 100
 

@@ -1,4 +1,4 @@
-"""Answers of a GET of resources, and to the question whether a globally unique name is free.
+"""ARM's answers to GET requests for resources, and to checkNameAvailability requests.
 
 Shapes: azure-rest-api-specs; Microsoft.ManagedIdentity 2023-01-31, and checkNameAvailability of Microsoft.Storage
 2023-05-01, Microsoft.ContainerRegistry 2023-07-01 and Microsoft.DBforPostgreSQL 2024-08-01. Rights: Azure docs,
@@ -92,14 +92,16 @@ def _group(cloud: Cloud, parts: Mapping[str, str]) -> str:
 
 
 def name_action(namespace: str) -> str:
-    """Right that the question about a name needs: an action with PostgreSQL, a read elsewhere."""
+    """Azure action that a checkNameAvailability request needs: it ends with `/action` for PostgreSQL, otherwise with
+    `/read`.
+    """
     verb = "action" if namespace.lower() == "microsoft.dbforpostgresql" else "read"
     return f"{namespace}/checkNameAvailability/{verb}"
 
 
 def name_available(cloud: Cloud, body: Mapping[str, Any]) -> Json:
-    """Answer to the question whether a name is free. A name is taken if a resource of this subscription has it, or if
-    it is in `azure.taken`.
+    """ARM's answer to a checkNameAvailability request. A name is taken if a resource of this subscription or a name in
+    `azure.taken` equals it.
     """
     name, arm_type = str(body.get("name", "")), str(body.get("type", ""))
     kind = next((kind for kind, each in mappings().items() if each.arm_type.lower() == arm_type.lower()), "")

@@ -22,10 +22,10 @@ def action(resource_id: str, verb: Verb) -> str:
 
 @models("arm-forbidden", "ra-forbidden")
 def authorize(azure: AzureState, caller: str, wanted: str, scope: str, assigned: str = "") -> None:
-    """Checks that the caller, given by its Entra object id, may do this; raises ArmError if not. The subscription's
-    owner may do everything.
+    """Raises ArmError if the caller has no right to the action `wanted` on `scope`. The subscription's owner may do
+    everything.
 
-    `assigned`: GUID of the assigned role, if the action is about a role assignment.
+    `caller`: Entra object id. `assigned`: GUID of the assigned role, if the action is about a role assignment.
     """
     is_owner = ids.same(caller, azure.directory.deployer) and not any(
         ids.is_under(scope, each) for each in azure.directory.closed

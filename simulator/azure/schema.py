@@ -20,13 +20,12 @@ from simulator.wire import UNKNOWN, Failure, Refused
 Kind = Literal["required", "type", "enum", "pattern", "length", "range", "unknown", "readOnly"]
 
 CLIENT_SIDE: tuple[Kind, ...] = ("required", "type", "length", "pattern", "range")
-"""Kinds of constraints that azure-native checks before it sends anything; enums and unknown keys it leaves to the
-service."""
+"""Kinds of constraints that azure-native checks before it sends a request. Only the service checks the other kinds."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """One violation of the schema at one place in a body."""
+    """One violation of the schema by a request body."""
 
     kind: Kind
     path: str
@@ -189,7 +188,8 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
     "graf-name": ("pattern", r"^Grafana:name$"),
     "ag-short": ("length", r"^ActionGroup:properties\.groupShortName$"),
 }
-"""Rules of rules.json that the type tables already enforce: the kind of violation, and the path."""
+"""Rules of rules.json that the schema check already covers: rule id → kind of violation, and pattern of type and path.
+"""
 
 
 @models("arm-unknown-prop", "arm-wrong-type", "arm-api-version-offer")

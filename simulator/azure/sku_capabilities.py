@@ -1,7 +1,7 @@
-"""Disks of a VM size as Azure's SKU API reports them, and where AKS places an ephemeral OS disk.
+"""Disks of a VM size as Azure's SKU API reports them, and the placement of an ephemeral OS disk by AKS.
 
-The table is the simulator's own, each entry with its source. The program's assumptions are in the catalogue, apart from
-it, so that a mistake there is refused here.
+The table is the simulator's own, each entry with its source. The deployed program uses the catalogue instead, so the
+simulator refuses a deployment that relies on a mistake in the catalogue.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def cache_bytes(found: Mapping[str, str]) -> int:
 
 
 def local_bytes(found: Mapping[str, str]) -> int:
-    """Size in bytes of the local disk, besides the cache, that may hold the OS disk: the temp disk, or NVMe if Compute
-    lists that placement.
+    """Size in bytes of the local disk that may hold the OS disk: the NVMe disk if Compute lists this placement,
+    otherwise the temp disk.
     """
     if "NvmeDisk" in _placements(found):
         return int(found.get("NvmeDiskSizeInMiB", 0)) << 20
@@ -65,7 +65,9 @@ def default_gib(found: Mapping[str, str]) -> int:
 
 
 def is_default(found: Mapping[str, str], gib: int) -> bool:
-    """True if a pool without an OS disk type gets an ephemeral disk."""
+    """True if AKS gives a pool that sets no OS disk type an ephemeral OS disk. `gib`: requested disk size; 0 if not
+    set.
+    """
     return supports_ephemeral(found) and 0 < (gib or LEAST_DEFAULT_GIB) <= room_gib(found, trusted_launch=False)
 
 

@@ -17,11 +17,9 @@ SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
 """States of a resource on which no operation is in progress."""
 UPGRADED_FROM = "from"
-"""Key in a pool's facts while its nodes get another version or node image; the value is the version and image that they
-still have.
-"""
+"""Key in a pool's facts during an upgrade of its nodes; the value is the old Kubernetes version and node image."""
 KEPT = "kept"
-"""Key in a pool's facts after a failed upgrade; the value is AKS's message about the Pod that could not be evicted."""
+"""Key in a pool's facts after a failed upgrade; the value is AKS's message about the Pod that was not evicted."""
 
 
 @dataclass
@@ -107,8 +105,8 @@ SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
     "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
     "InboundEndpoint": ("ipConfigurations[].subnet.id",),
 }
-"""Paths, below `properties`, of the properties that name a resource's subnet, by kind of resource. These kinds have
-addresses in the subnet.
+"""Kinds of resources that take addresses in a subnet: kind → paths, below `properties`, of its references to the
+subnet.
 """
 
 
@@ -119,7 +117,9 @@ def _ids_at(resource: Resource, path: str) -> list[Any]:
 
 
 DEFAULT_QUOTA = 100_000
-"""Default vCPU quota of every family, of all together, and for low priority. Real subscriptions start far lower."""
+"""Default limit in vCPUs of every quota: per VM family, regional total, and low priority. Real subscriptions start
+lower.
+"""
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,9 @@ class AzureState:
         return self.directory.principals.get(principal_id)
 
     def allowed(self, principal_id: str, action: str, scope: str, assigned: str = "") -> bool:
-        """True if a role assignment that has taken effect lets the principal do this on the scope.
+        """True if the principal has a role in effect that allows `action` on `scope`.
 
-        `assigned` is the GUID of the role, if the action is about a role assignment.
+        `assigned`: GUID of the assigned role, if the action is about a role assignment.
         """
         holders = self.holders(principal_id)
         for standing in self.directory.roles:

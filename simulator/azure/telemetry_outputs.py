@@ -51,8 +51,8 @@ def monitor_scope(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def managed_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """State of a managed private endpoint: pending, since the target's owner has to approve it and Azure never does so
-    by itself.
+    """Outputs of a managed private endpoint: always pending, because only the target's owner can approve the
+    connection.
     """
     return {"connectionState": {"status": "Pending", "description": ""}, "privateLinkServicePrivateIP": ""}
 

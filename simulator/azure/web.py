@@ -34,7 +34,7 @@ class Fault:
     cut: bool = False
     """True if the answer breaks off in the middle."""
     only: str = ""
-    """End of the paths of those requests that the fault answers; empty if it answers any request."""
+    """Suffix of the request paths that the fault applies to; empty for all paths."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class ArmWeb:
     faults: list[Fault] = field(default_factory=list[Fault])
     """Faults for the next answers. Each fault replaces one answer."""
     retry_after: str | None = "0"
-    """Value of the header Retry-After in answers whose result is to be fetched later; None sends no such header."""
+    """Value of the header Retry-After in 202 answers to asynchronous operations; with None the header is left out."""
     asked: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])
     """Methods, paths and bodies of all requests."""
     _results: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Json]])

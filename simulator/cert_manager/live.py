@@ -1,4 +1,6 @@
-"""cert-manager on a live cluster. A certificate whose Secret is deleted, or is for other names, is issued again."""
+"""Simulation of cert-manager on a live cluster. A new certificate is issued if its Secret is missing or has other
+names.
+"""
 
 from __future__ import annotations
 

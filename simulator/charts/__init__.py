@@ -1,5 +1,5 @@
-"""Models of Helm charts, which the real helm installs: upstream's names, values, objects and definitions, with
-templates written here.
+"""Models of Helm charts for the real helm: templates written for the simulator, with upstream's names, values, objects
+and CustomResourceDefinitions.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _has(release: str, since: object = None, until: object = None) -> bool:
 
 
 class _Tables:
-    """The part of the field tables, which cover several releases, that applies to one release."""
+    """The field tables reduced to one release."""
 
     def __init__(self, release: str, groups: Mapping[str, Any]) -> None:
         self.release, self.groups = release, groups

@@ -33,8 +33,8 @@ class Model:
     """The chart's appVersion."""
     subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
     read: str = ""
-    """Version whose files the model uses. It differs from the model's own version if the catalogue only knows that the
-    own version exists.
+    """Version whose default values the model uses: another version's if the catalogue has not read those of the
+    modelled version.
     """
 
 

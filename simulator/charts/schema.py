@@ -43,8 +43,8 @@ def _operator_keys(release: str) -> dict[str, Kind]:
 def values_schema(chart: str, release: str) -> Json:
     """JSON schema (draft 7) of a release's values.
 
-    Unknown keys are refused, except below a free map or list, as in the chart. Enumerations are those of the consumer
-    that would refuse the value later: a custom resource's schema, or the program that takes the value as an argument.
+    Unknown keys are refused, except inside maps and lists that the chart leaves open. A value's allowed texts are those
+    that its consumer accepts: a custom resource's schema, or a program that takes the value as an argument.
     """
     schema = _section("object")
     enumerations = CHOICES if chart == OPERATOR else choices(chart)

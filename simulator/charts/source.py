@@ -1,4 +1,4 @@
-"""Choice of the local chart that is installed in place of the one that a release names."""
+"""Choice of the local chart that the simulator installs in place of a chart from a repository."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class NoModel(HelmFailed):
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:
-    """Path of the local chart to install for the named chart: the named path if it exists, else a pulled chart, else a
-    chart model.
+    """Local path of the chart to install: `chart` itself if it is an existing path, otherwise a chart downloaded
+    earlier, otherwise a chart model.
 
     Args:
         chart: A path, an `oci://` address, or a chart's name.
@@ -26,7 +26,7 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
 
     Raises:
         NoModel: No local chart and no model exists; nothing is ever downloaded from here.
-        ChecksumMismatch: The pulled chart is not the pinned one.
+        ChecksumMismatch: The downloaded chart is not the pinned one.
     """
     local = PROJECT / chart
     if local.exists() and not chart.startswith("oci://"):

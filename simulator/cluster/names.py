@@ -6,8 +6,9 @@ NVIDIA = "nvidia.com/"
 GPU = f"{NVIDIA}gpu"
 
 STARTUP_TAINTS = "startup-taint.cluster-autoscaler.kubernetes.io/"
-"""Prefix of the key of a taint that is removed when its node has started (kubernetes/autoscaler
-utils/taints/taints.go)."""
+"""Key prefix of startup taints, which are removed once their node is ready (kubernetes/autoscaler
+utils/taints/taints.go).
+"""
 
 NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 """Label that Node Feature Discovery sets on nodes with one of NVIDIA's network cards."""
@@ -18,17 +19,19 @@ v26.7.0-rc.2, pkg/nodeinfo/attributes.go).
 
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"
-"""Annotation of Pods with the name of that part of the simulator that runs their containers. KWOK leaves such Pods
-alone (kwok.yaml)."""
+"""Annotation of Pods with the name of the simulator component that runs their containers. KWOK ignores such Pods
+(kwok.yaml).
+"""
 NETWORKS_FOUND = f"{SIMULATOR}networks-found"
-"""Annotation of a Pod that names networks: the networks were found, so its sandbox can be created."""
+"""Annotation of Pods that request secondary networks: all the networks exist, so KWOK may start the Pod (kwok.yaml)."""
 RUNS = f"{SIMULATOR}runs"
 """Annotation of Pods with the program that the container runs."""
 HOST_DRIVER = f"{SIMULATOR}host-driver"
 """Annotation of nodes with the version of the driver that is installed on the host, by anyone."""
 HOST_MODULES = f"{SIMULATOR}host-modules"
-"""Annotation of nodes whose host driver has proprietary kernel modules, with the value `proprietary`; others have
-the open ones."""
+"""Annotation of nodes with the value `proprietary` if the host's driver uses proprietary kernel modules; nodes without
+it use the open modules.
+"""
 NETWORK_DRIVER = f"{SIMULATOR}network-driver"
 """Annotation of nodes with the image of the driver of the network cards that a container has installed."""
 SECURE_BOOT = f"{SIMULATOR}secure-boot"
@@ -37,4 +40,4 @@ PHYSICAL_HOST = f"{SIMULATOR}physical-host"
 MACHINE = f"{SIMULATOR}machine"
 """Annotation of nodes without an instance type: the catalogue's name of the server."""
 BOOTS = f"{SIMULATOR}boots"
-"""Annotation of nodes: any new value stands for a reboot."""
+"""Annotation of nodes whose value changes with each reboot."""

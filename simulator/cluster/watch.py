@@ -43,7 +43,9 @@ class Watch:
         self._gone: dict[tuple[str, str], int] = {}
         self._stopped = threading.Event()
         self.synced = threading.Event()
-        """Event that is set once the first listing is in; a kind that is not served counts as one without objects."""
+        """Event that is set after the first listing. If the API server does not serve the kind, the listing counts as
+        empty.
+        """
         self._thread = threading.Thread(target=self._follow, name=f"watch {path}", daemon=True)
         self._thread.start()
 
@@ -57,7 +59,9 @@ class Watch:
             return [self._held[key] for key in sorted(self._held)]
 
     def put(self, item: Json) -> None:
-        """Stores the object that a write returned, so that the writer need not wait for the watch."""
+        """Stores an object as the API server returned it after a write, so that readers see it before the watch reports
+        it.
+        """
         self._store(item)
 
     def forget(self, item: Json) -> None:

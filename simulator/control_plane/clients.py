@@ -51,16 +51,15 @@ def keep_running(
     start: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> str | None:
-    """Starts clients again that have ended, once the server is ready.
+    """Restarts clients that have ended, once the API server is ready.
 
-    Returns the name of a client that ends after each restart, or None if all keep running. If a client is missing,
-    nothing reports that its work is not done: nodes stay tainted, Pods stay pending.
+    Returns the name of a client that ends again after each restart, or None if all keep running. A missing client
+    causes no error message: for example, Pods would just stay pending.
 
     Args:
         names: Names of the client processes.
-        waited: Seconds for which the server was not ready after the clients were started. If they are more than half of
-            `GIVES_UP_SECONDS`, a client that still runs may be about to end, so the function first waits until it would
-            have ended.
+        waited: Seconds between the start of the clients and the readiness of the server. Above half of
+            `GIVES_UP_SECONDS`, a client may be about to give up, so the function first waits until it has done so.
     """
     if waited > GIVES_UP_SECONDS / 2:
         sleep(max(0.0, GIVES_UP_SECONDS + 1 - waited))

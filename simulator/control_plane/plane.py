@@ -36,8 +36,9 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """File next to the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
-"""File that the simulator's own controllers create after their first round. Until then a new cluster lacks objects
-such as storage classes, and a restarted one still shows the former state of its hosts, which are empty now."""
+"""File that the simulator's own controllers create after their first round. Before, a new cluster lacks objects such as
+storage classes, and a restarted cluster still shows drivers on hosts that are empty now.
+"""
 CODE = "controllers.code"
 """File in which the controllers note the modules that they have loaded."""
 START_SECONDS = 180.0
@@ -203,7 +204,7 @@ class ControlPlane:
         )
 
     def _further_logins(self) -> Sequence[tuple[str, str, str]]:
-        """File, user and group of each additional client for which a certificate is made; none by default."""
+        """Certificate file name, user and group of each additional client; none by default."""
         return ()
 
     def _server_options(self) -> Sequence[str]:

@@ -38,7 +38,7 @@ log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
 """Seconds between two rounds while something waits for simulated time."""
 LOOK_SECONDS = 0.5
-"""Seconds between two rounds while Pods block a driver upgrade of their node, or a fault lasts until Pods end."""
+"""Seconds between two rounds while a driver upgrade or an injected fault waits for Pods to end."""
 
 
 class GpuStack:

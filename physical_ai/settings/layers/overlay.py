@@ -22,7 +22,7 @@ SET = "--set"
 
 @dataclass(frozen=True)
 class Overlay:
-    """Settings in the form of a layer file, laid over the stack's own."""
+    """Settings that the command line lays over a stack's own settings, in the form of a layer file."""
 
     label: str
     """Name in messages: the file's name, or `--set`."""
@@ -53,7 +53,7 @@ class Overlay:
 
 
 def read_file(file: FilePath, label: str) -> Document:
-    """Document of a file; a missing or unusable file becomes a fault in it."""
+    """Parsed content of a YAML file; if the file is missing or unusable, a document with a fault and no data."""
     fix: str | None = None
     try:
         return read_document(files.read_text(file), label)
@@ -68,7 +68,7 @@ def read_file(file: FilePath, label: str) -> Document:
 
 
 def _elsewhere(file: FilePath, label: str) -> str:
-    """Note about a missing file: its full path if the label is shorter, or a file with a similar name."""
+    """Fix for a missing file: its full path if `label` is not the full path, otherwise a file with a similar name."""
     if str(file) != label:
         return f"Path: {file}."
     beside = {str(each): each.name for each in file.parent.glob("*.y*ml")}
@@ -115,7 +115,7 @@ def _like(path: Path) -> str:
 
 
 def _halves(assignment: str) -> tuple[str, str, str]:
-    """Path, equals sign and value of an assignment; an equals sign in a quoted key belongs to the path."""
+    """Splits an assignment at its first equals sign outside quotes: path, equals sign, value."""
     quoted = False
     for index, character in enumerate(assignment):
         if character == '"' and assignment[index - 1] != "\\":

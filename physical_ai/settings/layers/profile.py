@@ -1,4 +1,4 @@
-"""Profile that a stack chooses: a layer for a complete architecture, above its environment and region."""
+"""The profile of a stack: an optional layer between the environment and region layers and the stack file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from physical_ai.settings.layers.names import profiles
 PROFILE = "profile"
 """Setting with the profile's name.
 
-Only a stack file and its overlays may set it, because the layers below are chosen before.
+Only a stack file and its overlays may set it: the profile's own layer and the layers below it are read afterwards.
 """
 
 
 def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fault]]:
-    """Profile that the stack's own layer or an overlay sets last, and the faults of its name; None where none is set.
+    """Name of the profile that the stack chooses, and the faults of the name; None if no valid profile is chosen.
 
-    `above` are these layers, lowest first. A name that is not text is left to the check of types.
+    `above`: the stack's own layer and its overlays, lowest first; the last one that sets a profile counts. A name that
+    is not text is reported by the check of types.
     """
     naming = next((layer for layer in reversed(above) if PROFILE in layer.data), None)
     name = naming.data[PROFILE] if naming is not None else None
@@ -36,7 +37,9 @@ def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fau
 
 
 def without_profile(layer: Layer, faults: list[Fault]) -> Layer:
-    """The layer without its profile, which only a stack file may set; a fault is added where the layer has one."""
+    """The layer without the setting `profile`. If the layer has the setting, a fault is added: only a stack file may
+    set it.
+    """
     if PROFILE not in layer.data:
         return layer
     problem = "A layer can't name a profile: the layers are chosen before it is read."

@@ -30,16 +30,16 @@ class Shape:
     kind: Literal["model", "map", "list", "value"]
     info: FieldInfo | None = None
     fields: Mapping[str, Shape] = field(default_factory=dict[str, "Shape"])
-    """Shapes of a model's fields, by key as in YAML."""
+    """Shapes of a model's fields, by YAML key; empty if this is not a model."""
     item: Shape | None = None
-    """Shape of the entries of a map or list."""
+    """Shape of each entry, if this is a map or list."""
     type: Any = None
-    """Type of a value."""
+    """Python type of the value, if this is neither model, map nor list."""
 
 
 @lru_cache(maxsize=1)
 def tree() -> Shape:
-    """Shape of the whole settings tree, without settings that no file may set."""
+    """Shape of the whole settings tree, except `environment` and `region`, which no file may set."""
     whole = _shape(Settings, None)
     return Shape("model", fields={key: item for key, item in whole.fields.items() if key not in FROM_STACK_NAME})
 
@@ -55,7 +55,7 @@ def shape_at(path: Path) -> Shape | None:
 
 
 def below(shape: Shape, data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """All leaves of dumped settings with their paths: values, lists, and empty maps."""
+    """Path and value of every leaf in dumped settings. Lists and empty maps are leaves too."""
     if shape.kind in ("model", "map") and is_map(data) and data:
         for key, value in data.items():
             inner = shape.fields.get(key) if shape.kind == "model" else shape.item

@@ -1,4 +1,4 @@
-"""A Pulumi stack file as a layer: the settings are in its map `config`, under `physical-ai:`."""
+"""Reads a Pulumi stack file as a layer. The settings are the keys of `config` that begin with `physical-ai:`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
 
 
 def _secrets(layer: Layer, value: Any, path: Path) -> list[Fault]:
-    """Faults of encrypted values in place of settings, since the program would print them with the settings."""
+    """Faults of settings with an encrypted value: settings are printed, so they may not hold secrets."""
     if not is_map(value):
         return []
     if set(value) == {"secure"}:

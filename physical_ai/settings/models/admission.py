@@ -1,4 +1,4 @@
-"""The shape of settings about Pods that reach the cluster by another way than OSMO."""
+"""Settings about Pods that are created in the cluster directly, not through OSMO."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.settings.models.base import Model, NamespaceName
 
 
 class Admission(Model):
-    """Checks of the API server on Pods outside the namespaces of the platform itself."""
+    """Settings of the API server's checks on Pods in namespaces that the platform does not own."""
 
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",

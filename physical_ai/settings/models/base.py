@@ -20,7 +20,7 @@ Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
 
 FORMS: dict[str, str] = {}
-"""Description of each pattern, used in messages about texts that do not match the pattern."""
+"""Descriptions by regular expression, for the message about a text that does not match the expression."""
 
 
 def written(pattern: str, description: str) -> StringConstraints:
@@ -55,7 +55,7 @@ Generation = Annotated[int, Field(ge=1, le=50)]
 class Model(BaseModel):
     """Base class of settings models: immutable, and an unknown key is an error.
 
-    Files are also read strictly (`settings.validate`).
+    Values from files are not converted to the declared type, either (`settings.validate`).
     """
 
     model_config = ConfigDict(

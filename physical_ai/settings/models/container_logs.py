@@ -10,7 +10,7 @@ from physical_ai.settings.models.base import Model, NamespaceName
 
 
 class ContainerLogs(Model):
-    """Output of containers in Log Analytics."""
+    """Settings of the collection of container logs in Log Analytics."""
 
     namespaces: Annotated[tuple[NamespaceName, ...], Field(min_length=1)] = Field(
         default=("osmo-workflows",),

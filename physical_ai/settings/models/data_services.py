@@ -45,7 +45,7 @@ Days = Annotated[int, Field(ge=1, le=36500)]
 
 
 class Restore(Model):
-    """A second server with the database as it was at a point in time, which the control plane then uses."""
+    """Settings of a second database server, restored to a point in time, which OSMO's control plane then uses."""
 
     at: Annotated[
         str,
@@ -183,7 +183,7 @@ class Registry(Model):
 
 
 class DataServices(Model):
-    """Database, cache, storage, secrets and images."""
+    """Settings of OSMO's database, cache, storage, secret vault and image registry."""
 
     source: Literal["azure", "inCluster"] = Field(
         description="azure: managed services of Azure, beside the cluster. inCluster: Pods with volumes, for"

@@ -1,4 +1,4 @@
-"""The shape of settings about GPUs: how a pool shares them, and the GPU Operator. A pool's driver: `node_pools`."""
+"""Settings of the GPU Operator, and of GPU sharing in a pool. Settings of a pool's driver are in `node_pools`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Replicas = Annotated[int, Field(le=128)]
 
 
 class TimeSlicing(Model):
-    """Pods take turns on a GPU. No memory isolation: one Pod can use all of it."""
+    """Settings of time-slicing: several Pods use a GPU in turns. GPU memory is shared without isolation."""
 
     replicas: Replicas = Field(description="Times that each GPU is offered; at least 2.")
     rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
@@ -33,7 +33,7 @@ class TimeSlicing(Model):
 
 
 class Mps(Model):
-    """Pods run on a GPU at once, each with its share of memory, through CUDA's Multi-Process Service."""
+    """Settings of CUDA's Multi-Process Service: several Pods use a GPU at once, each with a share of its memory."""
 
     replicas: Replicas = Field(description="Shares that each GPU is divided into; at least 2.")
     rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
@@ -43,7 +43,7 @@ class Mps(Model):
 
 
 class Mig(Model):
-    """The MIG manager in the guest partitions GPUs into instances with separate memory and faults."""
+    """Settings of MIG: the MIG manager on the node partitions GPUs into instances with isolated memory and faults."""
 
     strategy: Literal["single", "mixed"] = Field(
         description="single: one profile, offered as nvidia.com/gpu. mixed: each profile as nvidia.com/mig-<profile>."
@@ -54,7 +54,7 @@ class Mig(Model):
 
 
 class Sharing(Model):
-    """Sharing of a GPU of the pool by several Pods. Nothing set: a GPU belongs to one Pod."""
+    """Settings for sharing a pool's GPUs between Pods. If nothing is set, each GPU belongs to one Pod."""
 
     time_slicing: TimeSlicing | None = Field(default=None, description="Time-slicing; not together with mps.")
     mps: Mps | None = Field(default=None, description="Concurrent use of a GPU; not with timeSlicing, not on MIG.")
@@ -62,7 +62,9 @@ class Sharing(Model):
 
 
 class OperatorDriver(Model):
-    """Driver that the GPU Operator installs on pools of driver source operator, unless they set it themselves."""
+    """Driver that the GPU Operator installs, for pools with driver source `operator`. A pool's own driver settings
+    override it.
+    """
 
     version: DriverVersion = Field(description="Build, or the branch alone where precompiled.")
     module_type: ModuleType = Field(default="auto", description="Kernel modules; auto uses the recommended ones.")

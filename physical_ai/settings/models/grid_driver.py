@@ -14,7 +14,7 @@ Sha256 = Annotated[str, written(r"^[0-9a-f]{64}$", "a sha256: 64 hexadecimal dig
 HttpsUrl = Annotated[
     str, written(r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$", "the https address of a file, without credentials or query")
 ]
-"""Address of a file."""
+"""HTTPS address of a file, without credentials or query."""
 HttpsFolder = Annotated[
     str, written(r"^https://[^\s/?#@]+(/[^\s?#]*)?$", "the https address of a folder, without credentials or query")
 ]
@@ -31,7 +31,7 @@ UpgradePolicy = Literal["wait", "drain", "force"]
 
 
 class GridInstaller(Model):
-    """An installer that is not in the catalogue, or has another address."""
+    """A GRID driver installer that the catalogue does not have, or that is downloaded from another address."""
 
     sha256: Sha256 | None = Field(
         default=None, description="Checksum of the installer. Absent: the catalogue's, which must exist then."
@@ -40,7 +40,7 @@ class GridInstaller(Model):
 
 
 class GridPackage(Model):
-    """A Debian package for nodes that reach no package archive: kernel headers, compilers."""
+    """A Debian package, such as kernel headers or a compiler, for nodes that cannot reach a package archive."""
 
     url: HttpsUrl = Field(description="Address of the .deb.")
     sha256: Sha256 = Field(description="Checksum of the .deb.")
@@ -51,7 +51,9 @@ class GridPackage(Model):
 
 
 class GridDriver(Model):
-    """Driver that the GRID driver agent installs on pools of driver source grid, unless they set it themselves."""
+    """Driver that the GRID driver agent installs, for pools with driver source `grid`. A pool's own driver settings
+    override it.
+    """
 
     version: GridBuild = Field(description="GRID build, like 595.91.07.")
     module_type: GridModules = Field(

@@ -29,7 +29,7 @@ CronSchedule = Annotated[
 
 
 class Acceptance(Model):
-    """Checks of GPU nodes."""
+    """Settings of the acceptance checks of GPU nodes."""
 
     declare_jobs: bool = Field(
         default=False,
@@ -55,7 +55,7 @@ class Acceptance(Model):
 
 
 class Evidence(Model):
-    """Records of GPU machines, which remain after the machines are gone."""
+    """Settings of the records about GPU machines, which are kept after a machine is deleted."""
 
     enabled: bool = Field(
         default=True,

@@ -182,7 +182,7 @@ class Upgrade(Model):
 
 
 class NodePool(Model):
-    """Settings of every node pool."""
+    """Settings that every node pool has."""
 
     sku: str = Field(
         description="VM size, as listed by `physai sizes`; on an existing cluster a server of the catalogue."
@@ -208,7 +208,7 @@ class NodePool(Model):
 class Fallback(Model):
     """Alternative to a pool that is not available: the pool with other values, or another stack's pool.
 
-    It is a list for `physai obtain`, which reports and writes a change for review. A deployment never uses it.
+    Only `physai obtain` uses it: the command reports the alternative and writes a change of the stack file for review.
     """
 
     sku: str | None = Field(default=None, description="Another VM size; absent: the pool's.")

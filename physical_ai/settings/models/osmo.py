@@ -26,7 +26,7 @@ Gpus = Annotated[int, Field(ge=-1, le=10000)]
 
 
 class Quota(Model):
-    """GPUs of a queue. The three values work together, and only if every pool has them."""
+    """GPU quota of a scheduling queue. KAI applies the quotas only if every pool has one."""
 
     guarantee: Gpus = Field(default=-1, description="GPUs that workflows of priority NORMAL and HIGH may use; -1: all.")
     maximum: Gpus = Field(default=-1, description="GPUs that all workflows together may use; -1: all.")
@@ -76,7 +76,9 @@ class OsmoTimeouts(Model):
 
 
 class TokenFrom(Model):
-    """Vault with the agents' token, in the control plane's stack, whose output osmo.served has these values."""
+    """Key vault in the control plane's stack that holds the agents' token. The values are in that stack's output
+    `osmo.served`.
+    """
 
     vault: Annotated[
         str,

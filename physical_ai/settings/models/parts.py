@@ -1,8 +1,8 @@
-"""Settings of optional parts whose model is in the part's folder: the section `parts`.
+"""The settings section `parts`: settings of optional parts whose model is in the part's own folder.
 
-A part whose `model.py` has a model in the constant `SETTINGS` gets a setting in this section, named after its folder
-in camelCase; no core code mentions it. The settings of other parts, such as those older than this section, are fields
-of `Settings`.
+A part whose `model.py` has a model in the constant `SETTINGS` gets a setting in this section, named after the part's
+folder in camelCase; no core code mentions the setting. Parts without this constant have their settings as fields of
+`Settings`.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def part_models() -> dict[str, type[Model]]:
 
 
 def _refuse_open_annotations(name: str, module: ModuleType) -> None:
-    """Raises PartError for a field whose annotation is not defined. Without this check, pydantic would report it for
-    the complete settings.
-    """
+    """Raises PartError, with the part's file, for a field annotation whose name is not defined."""
     for model in vars(module).values():
         if isinstance(model, type) and issubclass(model, Model) and model.__module__ == module.__name__:
             try:

@@ -14,15 +14,17 @@ from physical_ai.catalog.charts import newest_chart, pinned_versions
 
 @dataclass(frozen=True)
 class PinnedVersion:
-    """Constraint of a text to the pinned versions of a chart. The pins are read with the first value, not before: a
-    mistake in them is a fault with file and key, which needs the settings.
+    """Constraint of a setting to the pinned versions of a chart.
+
+    The pins are read at the first validation, not at import, so that a mistake in the pins is reported with file and
+    key like any other fault.
     """
 
     chart: str
 
     @property
     def newest(self) -> Callable[[], str]:
-        """Factory of the default."""
+        """Function that returns the newest pinned version, for use as `default_factory`."""
         return lambda: newest_chart(self.chart).version
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -8,9 +8,10 @@ from physical_ai.settings.models.base import Model
 
 
 class Preflight(Model):
-    """Questions to Azure before the first resource of a deployment, each of which can be switched off.
+    """Checks with Azure before a deployment creates its first resource. Each check can be switched off.
 
-    A "no" ends the deployment, and is a warning in a preview. A question without an answer stops nothing.
+    A failed check stops the deployment, and is a warning in a preview. A check that Azure does not answer stops
+    nothing.
     """
 
     quota: bool = Field(default=True, description="vCPU quota for the nodes that the deployment adds.")

@@ -96,9 +96,9 @@ Channel = Annotated[Literal["patch", "node-image", "none"], BeforeValidator(_sta
 
 
 def _moment(value: object) -> object:
-    """A time with its UTC offset.
+    """Validates a time, which must have a UTC offset.
 
-    A time without one is an error: ARM would read it as UTC, and a person perhaps as local time.
+    ARM would read a time without an offset as UTC, while the user may have meant local time.
     """
     if isinstance(value, datetime.datetime):  # YAML has parsed the time already
         value = value.isoformat()

@@ -13,7 +13,9 @@ from physical_ai.settings.new_stack.proposal import PoolProposal
 
 @dataclass(frozen=True)
 class Choice:
-    """Choices for one pool. With `size` None the pool is left out; with `zones` None the layers' value is used."""
+    """Choices for one pool of a new stack. `size` None: the pool is left out. `zones` None: the zones of the layers are
+    used.
+    """
 
     size: str | None
     driver: str | None = None
@@ -35,12 +37,14 @@ def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choi
 
 
 def lists(size: str, region: str) -> bool:
-    """True where a price in the region, or better evidence, shows that the region offers the size."""
+    """True unless the catalogue reports that the region does not offer the size (`size-not-in-region`)."""
     return not any(verdict.where == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
 
 
 def driver_for(pool: PoolProposal, size: str) -> str | None:
-    """Driver source for a pool with this size: the layers' own if the size supports it, otherwise the size's first."""
+    """Driver source for a pool with this VM size: the pool's own if the size supports it, otherwise the first source
+    that the size supports.
+    """
     sources = vm_size(size).driver_sources if size in vm_sizes() else ()
     if pool.driver is None or pool.driver in sources or not sources:
         return pool.driver
@@ -79,6 +83,6 @@ def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
 
 
 def is_forced(pool: PoolProposal, region: str) -> bool:
-    """True where the region itself excludes the layers' pool, for every stack in it."""
+    """True if the region does not offer the size, or the zones, that the layers set for the pool."""
     verdicts = refusals(pool, Choice(pool.size), region)
     return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

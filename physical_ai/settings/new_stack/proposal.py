@@ -103,7 +103,7 @@ class Proposal:
     elsewhere: Mapping[str, IPv4Network]
     """Ranges that the layers use for Pods and Services; the address space must not overlap them."""
     utc_offset: str
-    """Local standard time of the region, for maintenance windows."""
+    """UTC offset of the region's standard time, for maintenance windows."""
     region_zones: tuple[str, ...]
     region_layer: bool
     """True where the region already has a layer."""
@@ -116,7 +116,7 @@ class Proposal:
 
 
 def _new_name(given: str, root: FilePath) -> str:
-    """Text with a name that a new stack can have, based on the given one."""
+    """Hint for a refused stack name: a valid example, the environments, and the command that lists the regions."""
     environments = environment_names(root)
     environment = given if given in environments else "dev"
     place = given if given in regions() else "eastus2"

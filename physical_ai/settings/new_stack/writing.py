@@ -19,9 +19,9 @@ class AlreadyExists(Exception):
 
 
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
-    """Loads the new stack in a copy of the stacks, and returns it with its warnings.
+    """Validates the new files in a temporary copy of the stacks folder; returns the loaded stack with its warnings.
 
-    Raises SettingsError with its faults.
+    Raises SettingsError if the new stack has faults.
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name, symlinks=True))
@@ -34,8 +34,8 @@ def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
 
 
 def write(files: NewFiles, root: FilePath = STACKS) -> list[FilePath]:
-    """Writes each file atomically, without overwriting, and returns their paths; on a failure, removes the files that
-    it has written.
+    """Writes each file atomically, without overwriting, and returns the paths. If one file fails, the files already
+    written are removed.
 
     Raises:
         AlreadyExists: one of the files exists.

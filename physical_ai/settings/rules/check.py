@@ -86,7 +86,7 @@ def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Ite
 def _of_part(
     rule: Callable[[Settings, Trust], Iterable[object]], settings: Settings, trust: Trust
 ) -> Iterator[SettingFinding]:
-    """Findings of a part's rule. Raises PartError for anything else that the rule yields."""
+    """Findings that a part's rule yields. Raises PartError if the rule yields an object of another type."""
     for found in rule(settings, trust):
         if not isinstance(found, SettingFinding):
             raise PartError(
@@ -100,7 +100,7 @@ _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[Se
     "azure": _of_azure,
     "existing": _of_existing,
 }
-"""Rules about everything below the GPU software, by the kind of target."""
+"""Function that applies the rules about the infrastructure below the GPU software, for each kind of target."""
 
 _EVERYWHERE = (
     check_gpu,

@@ -81,8 +81,8 @@ def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
 
 
 def _is_default(model: Model, field: str) -> bool:
-    """True for a value that equals its default: fully written settings contain the defaults of settings that do not
-    apply.
+    """True if the field has its default value. Settings that were written out in full contain defaults even where they
+    do not apply, which is no error.
     """
     return getattr(model, field) == type(model).model_fields[field].get_default(call_default_factory=True)
 
@@ -93,7 +93,7 @@ def _only_azure(path: Path) -> SettingFinding:
 
 
 def _azure_choices(settings: Settings) -> Iterator[tuple[Path, bool]]:
-    """Settings with values besides Azure's, each with True if its value names an Azure service."""
+    """Settings that can choose an Azure service; each with True if the present value chooses one."""
     monitoring, osmo, data = settings.monitoring, settings.osmo, settings.data_services
     yield ("monitoring", "metrics"), monitoring.metrics == "azure"
     yield ("monitoring", "containerLogs"), monitoring.container_logs is not None
@@ -196,9 +196,10 @@ def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFind
 
 
 def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings about nodes that Run:ai could schedule too, so that two schedulers would use one GPU.
+    """Errors of pools whose node selector has Run:ai's worker label: Run:ai and KAI would both schedule on the pool's
+    GPUs.
 
-    Whether nodes have Run:ai's label otherwise is checked by `physai check`.
+    Nodes that have the label although the selector does not are found by `physai check`.
     """
     setting = (*path, "nodeSelector")
     if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(setting):
@@ -210,7 +211,7 @@ def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> I
 
 
 def _overlaps(pools: dict[Path, NodePool], trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of node classes of which one certainly contains another."""
+    """Errors of two pools with overlapping nodes: every node that one pool selects is also selected by the other."""
     seen: list[tuple[Path, dict[str, str]]] = []
     for path, pool in pools.items():
         setting: Path = (*path, "nodeSelector")

@@ -1,7 +1,7 @@
 """Version rules of the catalogue, applied to a stack.
 
-They are separate from the other rules, because unsupported versions are valid settings, and a record of the past may
-still run in the simulator. Only a deployment to Azure checks them first.
+They are separate from the other rules: an unsupported version is a valid setting, and a stack that records the past may
+still run in the simulator. Only a deployment to Azure is refused.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ _PLACES = {
     "nri": "gpuOperator.nri",
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
-"""Setting to correct, by rule, for rules whose violation is corrected at another setting than the one that the finding
-is about.
-"""
+"""Path of the setting to correct, by rule id, for rules whose findings name another setting."""
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images.
 
@@ -42,9 +40,7 @@ For an existing cluster, `physai check` reads containerd's version on its nodes.
 """
 
 _NOTICE = datetime.timedelta(days=180)
-"""Time before the end of a database version's support from which on it is reported, since users have to plan the
-upgrade of a major version.
-"""
+"""Time before a PostgreSQL version loses support from which on a warning is given: a major upgrade needs planning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +92,8 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """Findings about charts of a stack whose keys were read at another version, except the GPU Operator's, which
-    `judge` reports.
+    """Findings about charts whose pinned version differs from the version that the catalogue's list of keys was read
+    from. The GPU Operator's chart is left out, because `judge` reports it.
     """
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
@@ -157,7 +153,7 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
 
 
 def _setting(settings: Settings, name: str, finding: Finding) -> str:
-    """Path of the setting that a finding about a pool refers to."""
+    """Path of the setting that corrects a finding about a pool."""
     if finding.rule in _RULES:
         return _RULES[finding.rule]
     if finding.where == "driver":

@@ -99,9 +99,10 @@ def _postgres(settings: Settings, given: DataServices, plan: DataFacts) -> Itera
 
 
 def _new_servers(settings: Settings, plan: DataFacts) -> Iterator[SettingFinding]:
-    """Warnings about a standby, copies of backups and a size that the region does not offer for new database servers.
+    """Warnings about a standby, geo-redundant backups or a size that the region does not offer for new database
+    servers.
 
-    They are no errors, since an existing server keeps what it has.
+    They are warnings, not errors, because an existing server keeps these features.
     """
     row = postgres_regions().get(settings.region)
     if row is None:
@@ -147,8 +148,8 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
 
 
 def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors and warnings about images of the platform itself that no Pod could pull, because the registry does not
-    cache them; also an error about a Kubernetes version that cannot replace images.
+    """Findings about images that the platform needs and the registry does not cache, so that no Pod could pull them;
+    also an error if the Kubernetes version cannot redirect images to the registry.
     """
     here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
     if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:

@@ -70,8 +70,8 @@ def _operator(path: Path, pool: Pool, settings: Settings) -> Iterator[SettingFin
 
 
 def _placement(path: Path, pool: Pool) -> Iterator[SettingFinding]:
-    """Errors of a pool whose nodes would not share a fabric: it connects one placement group, which is one scale set
-    of limited size, in one zone.
+    """Errors of an InfiniBand pool with several zones or too many nodes. A fabric connects one placement group, which
+    is one scale set of limited size in one zone.
     """
     if len(set(pool.zones)) > 1:
         problem = f"Nodes in {len(set(pool.zones))} zones share no fabric: InfiniBand connects one placement group."

@@ -40,7 +40,7 @@ def finding(
 ) -> SettingFinding:
     """A finding at a setting.
 
-    `rule` is given where the finding is about facts of the world, not about how settings are written.
+    `rule` is given if the finding rests on an external fact with a source, such as a limit of Azure.
     """
     name, source = (rule.name, rule.source) if rule else ("", None)
     return SettingFinding(severity, name, show(path), problem, fix, source, path=path, others=others, stand_in=stand_in)
@@ -54,12 +54,14 @@ warning = partial(finding, Severity.WARNING)
 
 @dataclass(frozen=True)
 class Trust:
-    """Paths with sample values, used because the user's values are unusable."""
+    """Record of the paths (`broken`) at which validation replaced unusable values by samples, which rules must not
+    judge.
+    """
 
     broken: frozenset[Path]
 
     def __call__(self, *paths: Path) -> bool:
-        """True where all values at, in and around these paths are the user's own."""
+        """True if no value at, above or below the given paths was replaced by a sample."""
         return not any(_overlap(path, place) for path in paths for place in self.broken)
 
 

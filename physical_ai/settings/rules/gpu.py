@@ -129,8 +129,8 @@ def _signed_by_aks(pool: Pool) -> bool:
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors about driver versions that pools set themselves. If a ClusterPolicy owns the drivers, also errors about
-    pools that differ: a ClusterPolicy has one driver for all pools, in an image for one operating system.
+    """Errors about driver versions that pools set themselves, and, if a ClusterPolicy owns the drivers, about pools
+    with different drivers or operating systems: a ClusterPolicy has one driver image for all pools.
     """
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)

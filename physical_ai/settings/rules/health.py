@@ -1,4 +1,4 @@
-"""Rules about the health of GPU nodes: what the cluster supports, and waits that need people."""
+"""Rules about the health of GPU nodes: image names, the Kubernetes version, and new nodes that wait for acceptance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about the kubelets of a pool's nodes: settings with which no node would take some Pods."""
+"""Rules about a pool's kubelet settings, such as a topology policy with which every node would reject certain Pods."""
 
 from __future__ import annotations
 

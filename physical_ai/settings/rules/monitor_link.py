@@ -1,4 +1,6 @@
-"""Rules about private access to Azure Monitor: one scope for networks that share DNS, and access that it removes."""
+"""Rules about private access to Azure Monitor: networks that share DNS need one common scope, and a private scope cuts
+off public access.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 SMALLEST_ENDPOINTS = 28
-"""Prefix length above which another rule already reports the subnet as too small for any endpoint."""
+"""Longest prefix length that the rule about the size of the endpoint subnet checks here. Another rule reports smaller
+subnets as too small for any endpoint.
+"""
 _MONITOR: Path = (*PRIVATE, "monitor")
 _HUB: Path = (*PRIVATE, "hub")
 _DESIGN = "Azure docs, azure-monitor/fundamentals/private-link-design"
@@ -59,10 +63,11 @@ def _own_scope(settings: Settings, link: MonitorLink, subnet: IPv4Network) -> It
 
 
 def _shared_names(has_zones: bool) -> Iterator[SettingFinding]:
-    """Finding about a second scope for networks that share DNS: an error if they share the hub's DNS zones
-    (`has_zones`), otherwise a warning.
+    """Finding about a stack with its own private link scope, although its network shares DNS with the hub: an error if
+    it also uses the hub's DNS zones (`has_zones`), otherwise a warning.
 
-    Azure Monitor's names are the same for all workspaces of a region, so they resolve to the last scope.
+    Azure Monitor's DNS names are the same in every scope, so all networks with this DNS would reach the scope
+    registered last.
     """
     place: Path = (*_MONITOR, "scope")
     fix = "scope: the id of the hub's scope, or access: public."

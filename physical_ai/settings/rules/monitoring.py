@@ -90,8 +90,8 @@ def _back_end(monitoring: Monitoring) -> Iterator[SettingFinding]:
 
 
 def _infiniband(settings: Settings) -> Iterator[SettingFinding]:
-    """Warnings where alerts about InfiniBand would be silent: Azure's add-on scrapes AKS's node exporter, and drops
-    its series about InfiniBand by default.
+    """Warnings about pools whose InfiniBand alerts cannot fire: by default, Azure's metrics add-on drops the InfiniBand
+    series of AKS's node exporter.
     """
     for name, pool in settings.pools.items():
         if settings.monitoring.metrics == "azure" and has_infiniband(pool):

@@ -172,9 +172,9 @@ def _suggest(prefix: int, spaces: Sequence[IPv4Network], taken: Sequence[IPv4Net
 
 
 def _free(prefix: int, space: IPv4Network, taken: Sequence[IPv4Network]) -> IPv4Network | None:
-    """First free block of this prefix length in the address space; None where there is none.
+    """First free block of this prefix length in the address space; None if there is none.
 
-    The search skips taken blocks instead of trying every block, since a /8 has 16 million of /32.
+    The search jumps over taken blocks, because trying each /32 of a /8 would take 16 million steps.
     """
     step = 2 ** (32 - prefix)
     start, end = int(space.network_address), int(space.broadcast_address)

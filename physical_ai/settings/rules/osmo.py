@@ -1,4 +1,4 @@
-"""Rules about OSMO: unique platform names with a pool, ordered limits, a service for a backend."""
+"""Rules about OSMO: its control plane's address, login and time limits, platform names, and the size of nodes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.c
 """Domains of examples: those of RFC 2606, and of the company in Microsoft's documentation."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
-"""Longest time limit for running workflows, in seconds, that is not reported. A hanging workflow would use that much
-time.
+"""Longest time limit for running workflows, in seconds, that causes no warning. A hanging workflow blocks its GPUs
+until the limit.
 """
 
 

@@ -1,4 +1,4 @@
-"""Rules about GPUs by name, each with its source, which findings cite."""
+"""Names and sources of the rules about GPUs. Findings cite the source."""
 
 from __future__ import annotations
 

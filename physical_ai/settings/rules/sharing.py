@@ -157,8 +157,8 @@ def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _strategy(settings: Settings) -> Iterator[SettingFinding]:
-    """Error about an explicit MIG strategy that does not fit all pools: it reaches every node as an environment
-    variable, which takes precedence over the pools' own strategies.
+    """Error if `migStrategy` is set and differs from the strategy that a pool needs. The setting becomes an environment
+    variable on every node, which overrides the strategies of the pools.
     """
     wanted = settings.gpu_operator.mig_strategy
     if not wanted:

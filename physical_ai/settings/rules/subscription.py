@@ -1,4 +1,4 @@
-"""Rule that the resources which a stack names are in its subscription, which is known only after a login."""
+"""Rule that an identity in the settings is in the stack's own subscription, which is known only after a login."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _IDENTITY: Path = ("osmo", "tokenFrom", "identity")
 
 
 def elsewhere(loaded: Loaded, subscription: str) -> list[Fault]:
-    """Fault of an identity that the stack would have to federate with its cluster, but that is in another subscription.
-    The stack only changes resources in its own subscription.
+    """Fault if the identity that reads the agents' token is in another subscription: the stack would have to add a
+    federated credential to it, but changes resources only in its own subscription.
     """
     osmo = loaded.settings.osmo
     if osmo.token_from is None or not osmo.fetches_token:

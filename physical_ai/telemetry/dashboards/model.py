@@ -95,7 +95,8 @@ class Dashboard:
 
 
 def filled(expression: str, values: Mapping[str, str] | None = None, *, span: str = "1h") -> str:
-    """Expression for Prometheus itself: variables are replaced by `values`, or by an expression for any text.
+    """Expression with Grafana's variables replaced, so that Prometheus can evaluate it. A variable that is not in
+    `values` becomes an expression that matches any text.
 
     Args:
         span: Time range of the dashboard.

@@ -15,7 +15,8 @@ from physical_ai.telemetry.rules import PAGE
 
 CLUSTER = "cluster"
 RUNBOOKS = "docs/runbooks/"
-"""Address of the runbooks in the dashboards' files, which is replaced if a stack has another one."""
+"""Address of the runbooks that the dashboard files contain. It is replaced by the stack's own address of the runbooks.
+"""
 _WHOLE = {"osmo-agents": "agents", "osmo-service": "service"}
 
 
@@ -44,16 +45,14 @@ def _document(dashboard: Dashboard, parameters: Parameters) -> str:
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
-    """True where the stack has one of the panel's series, for series that only some stacks have; always True for other
-    panels.
-    """
+    """False if all series of the panel are absent in this stack. Series that every stack has count as present."""
     names = {name for each in panel["targets"] for name in metrics(each["expr"])}
     found = [answer for name in names if (answer := _is_there(name, parameters)) is not None]
     return any(found) or not found
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """True where the stack has a series; None for a series that every stack has."""
+    """True or False for a series that depends on the stack's parts; None for a series that every stack has."""
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():
@@ -81,7 +80,7 @@ def _with_thresholds(panel: dict[str, Any], parameters: Parameters) -> None:
 
 
 def _placed(panels: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Panels moved together, so that omitted panels leave no gaps, and without rows that have no panels."""
+    """The panels, moved to close the gaps of omitted panels; row headings without panels are dropped."""
     left = top = tallest = 0
     for number, panel in enumerate(panels):
         place, is_row = panel["gridPos"], panel["type"] == "row"

@@ -1,11 +1,11 @@
 """The rule tables: recorded schemas of the ARM types, and the rules that are in no schema.
 
-`types/*.json` are recordings of one ARM type each at one API version (`tables.py`): body path → constraints, with `[]`
-for an array's element and `{}` for a map's value. The catalogue's `azure_native` table says how inputs become that
+`types/*.json`: the schema of one ARM type at one API version (`tables.py`), as body path → constraints; `[]` stands for
+an array's element and `{}` for a map's value. The catalogue's `azure_native` table says how Pulumi inputs become this
 body.
-`rules.json` has the rules that are in no schema: the source of a `documented` one was read, a `believed` one is
+`rules.json`: the rules that are in no schema. `documented` rules were read in their source; `believed` rules are
 assumed.
-`not_modelled.json` lists the rules that the simulator omits, and why.
+`not_modelled.json`: the rules that the simulator omits, and why.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """ARM's validation and what-if of deployment templates, by the rules of the simulated Azure.
 
-The real ARM asks only the services that take part in its preflight, and skips what depends on `reference`. The
-simulated one applies all of its rules, so a template that it accepts can still be refused by the real one.
+The real ARM checks less: it asks only services that take part in preflight, and skips values that depend on the
+template function `reference`. The simulator applies all its rules, so the real Azure may still refuse a deployment that
+the real ARM validated.
 """
 
 from __future__ import annotations

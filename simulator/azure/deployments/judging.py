@@ -23,7 +23,7 @@ from simulator.azure.store import Store
 from simulator.wire import Refused
 
 LATER = 365 * 24 * 3600
-"""Seconds after which every role assignment is in effect: a validation does not wait for it."""
+"""Seconds by which validation moves the time ahead, so that every role assignment counts as being in effect."""
 ALWAYS = frozenset({"microsoft.resources", "microsoft.authorization"})
 
 
@@ -37,7 +37,8 @@ class Denial:
     path: str
     """Path of the checked property in the request body."""
     values: tuple[Any, ...]
-    """Values that the policy denies; with `allows`, the only ones that it allows."""
+    """Values of the property that the policy denies; if `allows` is True, the policy denies all other values instead.
+    """
     allows: bool = False
 
     def denies(self, arm_type: str, body: Mapping[str, Any]) -> bool:

@@ -39,8 +39,8 @@ def form(put: Put) -> Iterator[Refusal]:
 
 @on_put("RoleAssignment", "ra-principal", "ra-principal-type", "uai-outputs")
 def principal(put: Put) -> Iterator[Refusal]:
-    """Refusals of a role assignment to a new identity without `principalType`: Azure would look the identity up, and it
-    appears in the directory late.
+    """Refusals of role assignments whose principal is not in the directory and that lack `principalType`, or whose
+    `principalType` is wrong. A new identity appears in the directory only after a delay.
     """
     principal_id, given = str(put.properties.get("principalId", "")), put.properties.get("principalType")
     found = put.azure.principal_type(principal_id)

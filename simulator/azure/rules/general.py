@@ -36,9 +36,8 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """True if the resource is part of a resource that has another owner: the hub's side of a peering, a record in
-    someone else's DNS zone, an entry in someone else's private link scope, or a credential of an identity that another
-    stack has created for this one.
+    """True if the PUT adds a child to a resource that another owner manages: a peering to the hub's network, a record
+    to a foreign DNS zone, an entry to a foreign private link scope, or a credential to another stack's identity.
     """
     return put.kind in OF_OTHERS and put.azure.of_others(put.id)
 

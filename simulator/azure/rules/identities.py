@@ -35,7 +35,8 @@ def name(put: Put) -> Iterator[Refusal]:
 def federated_credential(put: Put) -> Iterator[Refusal]:
     """Refusals of a federated credential.
 
-    An issuer that differs from the token's only by a final slash is accepted: the token exchange fails later.
+    An issuer that differs from the token's issuer only by a final slash is not refused: Azure accepts it too, and only
+    the later token exchange fails.
     """
     issuer, subject = str(put.properties.get("issuer", "")), str(put.properties.get("subject", ""))
     others = [c for c in put.azure.children(ids.parent(put.id), put.kind) if not ids.same(c.id, put.id)]

@@ -1,4 +1,4 @@
-"""Properties that a PUT may not change, from tables, except for the few directions in which AKS does allow a change."""
+"""Rules on properties that a PUT may not change, with the exceptions that AKS allows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
     # The migration to overlay adds the range.
     "imm-managedcluster-networkProfile-podCidr": lambda old, new: old is None,
 }
-"""Allowed changes of properties that are otherwise immutable, by rule (AKS docs, update-azure-cni and others)."""
+"""Exceptions for otherwise immutable properties: rule id → function of old and new value that returns True if AKS
+allows the change (AKS docs, update-azure-cni and others).
+"""
 
 
 @on_pool(*_POOL)
@@ -89,7 +91,7 @@ def outbound_properties(put: Put) -> Iterator[Refusal]:
 
 @models(*(rule.id for rule in rules().values() if rule.kind == "mutable"))
 def _changed(rule: Rule, old: Any, new: Any) -> bool:
-    """True if the rule forbids the change; changes without a rule are accepted in place."""
+    """True if an immutable property changes in a way that AKS does not allow."""
     if _canonical(rule.path, old) == _canonical(rule.path, new):
         return False
     allowed = ALLOWED.get(rule.id)

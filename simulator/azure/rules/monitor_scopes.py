@@ -116,7 +116,9 @@ def _scope_behind(endpoint: Resource | None) -> str | None:
 
 
 def _zones(properties: dict[str, Any]) -> set[str]:
-    """Ids of the zones with Azure Monitor's names, without the zone of blobs, which has names of storage accounts."""
+    """Ids of the private DNS zones of an endpoint to Azure Monitor, without the blob zone, which other services use
+    too.
+    """
     found = {ids.key(str(get(e, "properties.privateDnsZoneId"))) for e in items(properties, "privateDnsZoneConfigs")}
     return {each for each in found if not ids.name(each).startswith("privatelink.blob.")}
 

@@ -114,9 +114,7 @@ def virtual_network(delete: Delete) -> Iterator[Refusal]:
 
 @on_put("VirtualNetwork", "vnet-inline-drop")
 def inline_subnets(put: Put) -> Iterator[Refusal]:
-    """Refusals of a virtual network's PUT that would delete subnets in use: it deletes the subnets that its list leaves
-    out.
-    """
+    """Refusals of a virtual network's PUT that omits a subnet in use: ARM deletes the subnets that the PUT omits."""
     if put.old is None or "subnets" not in put.properties:
         return
     named = {str(subnet.get("name")).lower() for subnet in items(put.properties, "subnets")}

@@ -61,10 +61,10 @@ def autoscaling(pool: Pool) -> Iterator[Refusal]:
 
 
 def _repeats_count(pool: Pool) -> bool:
-    """True if the request repeats the initial count of an autoscaled pool.
+    """True if the request repeats the initial node count of an autoscaled pool.
 
-    Assumed, not verified: the autoscaler, not ARM, then enforces a new minimum or maximum (Azure/AKS#1758, AKS
-    engineer, 2020-08).
+    Assumed, not verified: ARM accepts a new minimum or maximum with such a count, and the autoscaler enforces it later
+    (Azure/AKS#1758, AKS engineer, 2020-08).
     """
     old = pool.old
     return old is not None and bool(old["enableAutoScaling"]) and old["count"] == pool.spec["count"]

@@ -120,9 +120,10 @@ def user_defined_routing(pool: Pool) -> Iterator[Refusal]:
 
 
 def addresses_needed(spec: Mapping[str, Any], cluster: Mapping[str, Any], nodes: int) -> int:
-    """Addresses of the node subnet that this many nodes use, including the surge of an upgrade.
+    """Number of addresses that `nodes` nodes take from the node subnet, including the surge of an upgrade.
 
-    With overlay and with pod subnets each node uses one; with flat Azure CNI each node and each Pod uses one.
+    With overlay or a pod subnet, each node takes one address; with flat Azure CNI, each node and each of its possible
+    Pods.
     """
     surge_text = str(get(spec, "upgradeSettings.maxSurge") or "0")
     percent = surge_text.endswith("%")

@@ -1,10 +1,9 @@
-"""AKS's check of disruption budgets before an upgrade: a budget that can never allow an eviction makes AKS refuse the
-upgrade.
+"""AKS's check before an upgrade: a PodDisruptionBudget that can never allow an eviction makes AKS refuse the upgrade.
 
 All budgets of the cluster count, whichever pool their Pods are in (Azure/AKS#4839). The texts are AKS's own, from
 Azure/AKS#4805 and #4860 (2025). The check is also in AKS docs, upgrade-options, "Validations used in the upgrade
-process" (fb060ab, 2026-08-21). Assumed, not verified: a percentage counts as the number that Kubernetes makes of it,
-and a budget without Pods counts too, since "minAvailable(1) >= expectedPods(0)" holds.
+process" (fb060ab, 2026-08-21). Assumed, not verified: AKS converts a percentage to a number as Kubernetes does, and
+also counts a budget without Pods, since "minAvailable(1) >= expectedPods(0)" holds.
 """
 
 from __future__ import annotations
@@ -94,7 +93,9 @@ def is_forced(cluster: Mapping[str, Any], now: float) -> bool:
 
 
 def _of(amount: Any, pods: int) -> int:
-    """A budget's amount as a number of Pods; a percentage is rounded up, as the disruption controller does."""
+    """Number of Pods for a budget's `minAvailable` or `maxUnavailable`; a percentage of `pods` is rounded up, as in
+    Kubernetes.
+    """
     text = str(amount)
     return -(-pods * int(text[:-1]) // 100) if text.endswith("%") else int(text)
 
@@ -124,7 +125,9 @@ def _profiles(put: Put, offers: Offers) -> Iterable[bool]:
 
 
 def _rises(asked: Any, outputs: Mapping[str, Any], offers: Offers) -> bool:
-    """True if a pool gets a newer version. A minor of which the pool already runs a patch changes nothing."""
+    """True if the requested version is newer than the pool's present one. A minor that the pool already runs is not
+    newer.
+    """
     current = str(outputs.get("currentOrchestratorVersion") or "")
     if not asked or not current or current == asked or current.startswith(f"{asked}."):
         return False

@@ -21,7 +21,7 @@ UNIQUE: Mapping[str, str] = {
 
 @on_put(tuple(UNIQUE), *UNIQUE.values())
 def unique(put: Put) -> Iterator[Refusal]:
-    """Refusals of a name that another subscription holds (`Cloud(taken=…)`), or another resource group of this one."""
+    """Refusals of a name that another subscription (`Cloud(taken=…)`) or another resource already has."""
     if put.old is not None:
         return
     name, place = ids.name(put.id).lower(), location(str(put.body.get("location", "")))
