@@ -25,6 +25,18 @@ STACK = "dev-westus2"
 MAKE_SECONDS = 1500
 
 
+IMPORTS = """
+import importlib, pkgutil
+
+for name in ("physical_ai", "components", "parts", "workbench", "simulator"):
+    package = importlib.import_module(name)
+    for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+        if not each.name.endswith("__main__"):
+            importlib.import_module(each.name)
+print("all modules were imported")
+"""
+
+
 @dataclass(frozen=True)
 class Team:
     """A machine of a team's: a folder with wheels, and an environment with the platform, outside the checkout."""
@@ -94,6 +106,7 @@ def test_a_team_starts_deploys_changes_and_reviews_from_its_own_repository(team:
     python = team.environment(team.folder / "tool")
     physai = str(python.with_name("physai"))
     project = team.folder / "gpu-platform"
+    assert "all modules were imported" in team.run(str(python), "-c", IMPORTS)
     # Without a project: workflows can be checked, and a stack cannot be deployed.
     assert "0 errors" in team.run(physai, "lint", str(ROOT / "workbench" / "osmo" / "samples"))
     assert "physai init DIR" in team.run(physai, "explain", "prod-westus2", expect=2)

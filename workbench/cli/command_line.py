@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulator import program_process
 from workbench.cli.resident_command import COPY
+from workbench.cli.simulator_extra import has_simulator
 
 RUN_THE_PROGRAM = ("up", "preview")
 """Commands that run the Pulumi program."""
@@ -24,7 +24,10 @@ def run_here(arguments: Sequence[str]) -> int:
         arguments[:1]
         and arguments[0] in RUN_THE_PROGRAM
         and not WITHOUT & {each.partition("=")[0] for each in arguments}
+        and has_simulator()
     ):
+        from simulator import program_process
+
         program_process.start(later=COPY)
     from workbench.cli.main import collect_garbage_rarely, run
 

@@ -32,13 +32,13 @@ def deployed_settings(
     Raises:
         SettingsError: lists all faults of the stack's file or of the additions on the command line.
     """
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.loaded_stack import read_loaded
 
     if kubeconfig is not None or files or assignments:
-        return read_stack(stack, files, assignments).loaded.settings
+        return read_loaded(stack, files, assignments).settings
     deployed = settings_of_simulation(stack)
     if deployed is None:
-        return read_stack(stack).loaded.settings
+        return read_loaded(stack).settings
     for line in _differences(stack, deployed):
         err.print(line, markup=False, style="yellow")
     return deployed.settings

@@ -235,6 +235,17 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
     if isinstance(problem, InputError):
         return _refused(problem)
 
+    return _failure_of_command(problem, arguments)
+
+
+def _failure_of_command(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
+    from workbench.cli.simulator_extra import has_simulator, missing_simulator
+
+    if text := missing_simulator(problem, " ".join(arguments[:1])):
+        err.print(text, markup=False, style="red")
+        return BAD_INPUT, text
+    if not has_simulator():
+        return None
     from physical_ai.catalog.chart_archives import ChecksumMismatch
     from simulator.errors import Interrupted, SimulationError, UnknownTarget
     from simulator.tools import BuildFailed

@@ -53,7 +53,7 @@ class Recorded:
             SettingsError: the settings are invalid.
         """
         from physical_ai.settings import SettingsError, load_config
-        from workbench.cli.requested_stack import read_stack
+        from workbench.cli.loaded_stack import read_loaded
 
         recorded: Any = self.recording.only("settings", "settings")
         if recorded is not None and not files and not assignments:
@@ -63,7 +63,7 @@ class Recorded:
                 first = str(problem).splitlines()[0]
                 err.print(f"{self.name}: its settings do not load here ({first}); those of the checkout count instead",
                           markup=False, style="yellow", soft_wrap=True)  # fmt: skip
-        return read_stack(self.stack, files, assignments).loaded
+        return read_loaded(self.stack, files, assignments)
 
     def target(self, loaded: Loaded) -> ClusterTarget:
         """The recorded cluster, with the GPUs that its pools should offer."""

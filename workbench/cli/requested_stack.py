@@ -8,20 +8,21 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from physical_ai.catalog.osmo_service import MEK_BYTES
 from physical_ai.planning.service_chart import mek_file
-from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
+from physical_ai.settings import STACKS, Loaded, Settings, load
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_access import MEK_SECRET, control_plane_url
 from physical_ai.settings.facts.required_secrets import required_secrets
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.untrusted import documents, files
-from simulator.entra import DEPLOYER, DEPLOYERS, SECOND_DEPLOYER
-from simulator.stack_input import StackInput
-from workbench.cli.existing_cluster_input import existing_cluster_input
+from workbench.cli.loaded_stack import overlays_of
+
+if TYPE_CHECKING:
+    from simulator.stack_input import StackInput
 
 _ZEROS = base64.b64encode(bytes(MEK_BYTES)).decode()
 OSMO_USER = "osmo-user"
@@ -48,9 +49,10 @@ def read_stack(
     Raises:
         SettingsError: lists all faults; nothing has been changed then.
     """
-    overlays = [Overlay.read(file) for file in files or ()]
-    if assignments:
-        overlays.append(Overlay.assign(assignments))
+    from simulator.stack_input import StackInput
+    from workbench.cli.existing_cluster_input import existing_cluster_input
+
+    overlays = overlays_of(files, assignments)
     loaded = load(stack, overlays)
     config, own_secrets = _stack_config(stack)
     for overlay in overlays:
@@ -72,6 +74,8 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
     """The stack's deployers and, in addition, the deployers of the simulated tenant, which does not exist outside of
     the simulator.
     """
+    from simulator.entra import DEPLOYER, SECOND_DEPLOYER
+
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
@@ -83,6 +87,8 @@ def simulated_users(settings: Settings) -> list[str]:
     """Ids of the groups whose members may submit workflows: the stack's groups, and the group of the simulated tenant's
     deployers.
     """
+    from simulator.entra import DEPLOYERS
+
     return list(dict.fromkeys([*settings.osmo.access.roles.get(OSMO_USER, ()), DEPLOYERS.object_id]))
 
 

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from simulator import resident
 from workbench.cli.exit_codes import FAILED
 
 COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
@@ -36,6 +35,10 @@ def run(arguments: Sequence[str]) -> int | None:
     if not arguments or arguments[0] not in COMMANDS or {"-h", "--help"} & set(arguments):
         return None
     if any(stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)):  # the caller has closed a stream
+        return None
+    try:
+        from simulator import resident
+    except ModuleNotFoundError:  # it is an optional distribution
         return None
     ours, theirs = socket.socketpair()
     with ours:

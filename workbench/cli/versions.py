@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from physical_ai.repository import INSTALLED_STACKS
+from workbench.cli.simulator_extra import has_simulator
 
 BASE = "layers/base.yaml"
 """Name of the layer that every stack begins with, within the folder of the installed stacks."""
@@ -32,6 +33,8 @@ def _simulator() -> str:
     try:
         installed = metadata.version("physical-ai-simulator")
     except metadata.PackageNotFoundError:
+        return "not installed"
+    if not has_simulator():
         return "not installed"
     from simulator.tools.families import FAMILIES
 

@@ -64,10 +64,10 @@ def pull(
     from simulator.home import Home
     from simulator.tools import HELM, toolbox
     from workbench.cli.chart_download import pull as download
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.loaded_stack import read_loaded
 
     require_project()
-    loaded = read_stack(stack, file, set_).loaded
+    loaded = read_loaded(stack, file, set_)
     helm = toolbox(Home.of_user().tools, families=(HELM,)).path("helm")
     pulled = [download(chart, helm, locked=locked) for chart in loaded.plan.charts]
     if json:

@@ -39,15 +39,15 @@ def compat(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.catalog import UnknownName, operator_release
     from physical_ai.settings.rules.compat import judge, of_charts
+    from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.output import compat as output
-    from workbench.cli.requested_stack import read_stack
 
     try:
         operator_release(running) if running else None
     except UnknownName as problem:
         near = f" Did you mean '{problem.suggestion}'?" if problem.suggestion else ""
         raise typer.BadParameter(f"{problem}{near}", param_hint="--from") from None
-    loaded = read_stack(stack, file, set_).loaded
+    loaded = read_loaded(stack, file, set_)
     print_warnings(loaded.warnings)
     today = at.date() if at else datetime.datetime.now(datetime.UTC).date()
     findings = [*judge(loaded.settings, today, running), *of_charts(loaded)]

@@ -28,12 +28,12 @@ def cost(  # noqa: PLR0917 - each is an option
     Each figure is for the fewest nodes of the autoscaler, the requested number, and the most.
     """
     from physical_ai.settings import load
+    from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.output.cost import priced, print_change, print_estimate
-    from workbench.cli.requested_stack import read_stack
     from workbench.costs import change as difference
     from workbench.costs.document import change_document, document
 
-    found = priced(read_stack(stack, file, set_).loaded.settings, spot_factor)
+    found = priced(read_loaded(stack, file, set_).settings, spot_factor)
     changed = difference(priced(load(stack).settings, spot_factor), found) if change else None
     today = datetime.datetime.now(datetime.UTC).date()
     if json:

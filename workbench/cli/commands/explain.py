@@ -27,10 +27,10 @@ def explain(
     json: Json = False,
 ) -> None:
     """Show the effective settings of a stack, and the file that each value comes from."""
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.loaded_stack import read_loaded
 
     _check_order(stack, path)
-    loaded = read_stack(stack, file, set_).loaded
+    loaded = read_loaded(stack, file, set_)
     print_warnings(loaded.warnings)
     rows = loaded.explain(path)
     if json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,20 +42,19 @@ def gates(  # noqa: PLR0917 - each is an option
     from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness import wait as wait_until_open
     from physical_ai.readiness.waiting import bound_seconds
-    from simulator.session import SIMULATED
     from workbench.cli.cluster_gates import cluster_of
+    from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.output.gates import print_reports
     from workbench.cli.prometheus_signs import read_signals
-    from workbench.cli.requested_stack import read_stack
 
     recorded = None
     if from_ is not None:
         recorded = opened(from_, stack, kubeconfig=kubeconfig, context=context, wait=wait, prometheus=prometheus)
         stack = recorded.stack
-    loaded = recorded.loaded(file, set_) if recorded else read_stack(stack, file, set_).loaded
+    loaded = recorded.loaded(file, set_) if recorded else read_loaded(stack, file, set_)
     settings = loaded.settings
     target = recorded.target(loaded) if recorded else cluster_of(stack, kubeconfig, settings, context)
-    environment = os.environ if kubeconfig else {**SIMULATED, **os.environ}
+    environment = os.environ if kubeconfig else _simulated_environment()
     try:
         bound = bound_seconds(settings.gpu_operator.gate.timeout_minutes, environment) if wait else 0.0
     except ValueError as problem:
@@ -118,3 +117,12 @@ def _with_findings(
 
 def _print_progress(line: str) -> None:
     err.print(line, markup=False, style="dim")
+
+
+def _simulated_environment() -> Mapping[str, str]:
+    """Environment variables with the times of a simulation, where this process has none."""
+    import os
+
+    from simulator.session import SIMULATED
+
+    return {**SIMULATED, **os.environ}

@@ -88,8 +88,8 @@ def _settings(stack: str, files: list[Path] | None, assignments: list[str] | Non
 
 
 def _loaded(stack: str, files: list[Path] | None, assignments: list[str] | None) -> Any:
-    from workbench.cli.requested_stack import read_stack
+    from workbench.cli.loaded_stack import read_loaded
 
-    loaded = read_stack(stack, files, assignments).loaded
+    loaded = read_loaded(stack, files, assignments)
     print_warnings(loaded.warnings)
     return loaded

@@ -53,8 +53,8 @@ def record(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.answers import Missing
+    from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.recording_sources import Wanted, entries
-    from workbench.cli.requested_stack import read_stack
     from workbench.recordings.making import made
     from workbench.recordings.questions import Limits
     from workbench.recordings.reading import is_recording
@@ -71,7 +71,7 @@ def record(  # noqa: PLR0917 - each is an option
         )
     _try(lambda: check_writable(output), output)
     limits = Limits(minutes * 60, requests, size, logs)
-    wanted = Wanted(read_stack(stack, file, set_).loaded, kubeconfig, context, prometheus, azure, limits)
+    wanted = Wanted(read_loaded(stack, file, set_), kubeconfig, context, prometheus, azure, limits)
     try:
         with err.status("reading", spinner="dots") as status:
             found = made(list(entries(wanted, status.update)))

@@ -6,11 +6,10 @@ import os
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from simulator.tools.install import VARIABLE, Origin
 from workbench.cli.console import err, out, print_foreign_json, print_json
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import (
@@ -64,11 +63,13 @@ TelemetryOption = Annotated[
         "--telemetry", help="Also run Prometheus and Alertmanager, with the stack's alert rules: `physai alerts`."
     ),
 ]
+TOOLS_FROM = "PHYSAI_TOOLS_FROM"
+"""Environment variable of `simulator.tools.install`, which is not loaded for the command's options."""
 ToolsFrom = Annotated[
-    Origin,
+    Literal["auto", "release", "build"],
     typer.Option(
         "--from",
-        envvar=VARIABLE,
+        envvar=TOOLS_FROM,
         help="release: download from the projects, or fail. build: compile the Go modules. auto: download where a"
         " checksum is pinned and the server can be reached, else compile.",
     ),
@@ -195,7 +196,7 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
-def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, delivery: ForDelivery = False) -> None:
+def tools(origin: ToolsFrom = "auto", telemetry: WithTelemetry = False, delivery: ForDelivery = False) -> None:
     """Install the engine and control-plane programs before the first `up`.
 
     etcd, helm and KWOK are the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
@@ -205,13 +206,14 @@ def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, del
     from simulator.kubernetes.provider import VERSION
     from simulator.kubernetes_plugin import PATH_VARIABLE, installed
     from simulator.tools import DELIVERY, FAMILIES, TELEMETRY, toolbox
+    from simulator.tools.install import Origin
     from workbench.cli.progress import Progress
 
     home = Home.of_user()
     with Progress() as progress:
         progress.phase("tools")
         families = DELIVERY if delivery else (*FAMILIES, *(TELEMETRY if telemetry else ()))
-        found = toolbox(home.tools, progress.tool, families, origin)
+        found = toolbox(home.tools, progress.tool, families, Origin(origin))
     if delivery:
         for folder in found.folders:
             out.print(str(folder), soft_wrap=True, highlight=False, markup=False)

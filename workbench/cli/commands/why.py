@@ -162,8 +162,8 @@ def _given(  # noqa: PLR0917 - each is an option
     one.
     """
     from workbench.cli.cluster_gates import cluster_of
+    from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.prometheus_signs import read_signals
-    from workbench.cli.requested_stack import read_stack
 
     kubeconfig, context = access
     if from_ is not None:
@@ -175,7 +175,7 @@ def _given(  # noqa: PLR0917 - each is an option
         return _read(loaded, recorded.target(loaded), recorded.signals, beside, wanted, own=own, now=recorded.now)
     if (azure or osmo) and not kubeconfig:
         raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
-    loaded = read_stack(stack, file, set_).loaded
+    loaded = read_loaded(stack, file, set_)
     settings = loaded.settings
     beside: dict[str, Any] = (
         _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)

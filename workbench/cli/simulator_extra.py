@@ -1,0 +1,22 @@
+"""The simulator as an optional distribution: whether it is installed, and what to install where a command needs it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+EXTRA = "physical-ai-workbench[simulator]"
+
+
+def has_simulator() -> bool:
+    """True where the simulator can be imported."""
+    return find_spec("simulator") is not None
+
+
+def missing_simulator(problem: BaseException, command: str) -> str | None:
+    """Text for a command that failed because the simulator is not installed; None for any other failure."""
+    if not isinstance(problem, ModuleNotFoundError) or (problem.name or "").partition(".")[0] != "simulator":
+        return None
+    return (
+        f"`physai {command}` needs the simulator, which is not installed.\n"
+        f"  Install it: pip install '{EXTRA}'. A command with --kubeconfig can read a cluster without it."
+    )
