@@ -75,7 +75,7 @@ def test_the_pools_are_those_of_the_settings_with_overlays(
     shared = ["--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"]
     assert run(["gates", *real_cluster(gpu_node("h100gpu", 1)), *shared, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    assert sorted(document) == ["cluster", "open", "pools", "stack", "unread"]
+    assert sorted(document) == ["cluster", "open", "pools", "schemaVersion", "stack", "unread"]
     assert document["open"] is False
     assert document["pools"]["h100gpu"]["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 4}}
     keys = ["cause", "fix", "gate", "message", "node", "phase", "pod", "reason"]
