@@ -1,7 +1,8 @@
 """Kinds that Azure Monitor's metrics add-on installs in a cluster: its own PodMonitors and ServiceMonitors.
 
-The add-on's agents are left out. Fields: Azure/prometheus-collector, otelcollector/deploy/addon-chart. The fields of
-endpoints are not listed, so a wrong one is accepted.
+The add-on's agents are not simulated. Source of the kinds' fields: Azure/prometheus-collector,
+otelcollector/deploy/addon-chart. The definitions do not list the fields of endpoints, so the API server accepts a wrong
+field there.
 """
 
 from __future__ import annotations

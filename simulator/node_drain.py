@@ -1,9 +1,8 @@
-"""Check of Pods whose disruption budgets allow no eviction, and so keep AKS from draining a pool's nodes for an
-upgrade.
+"""Disruption budgets that keep AKS from draining the nodes of a pool for an upgrade.
 
-The decision follows the API server's for an eviction (k8s.io/kubernetes, pkg/registry/core/pod/storage/eviction.go),
-the text is AKS's (learn.microsoft.com, error-code-poddrainfailure). Pods are not evicted one by one: once no budget
-blocks the drain, the nodes are replaced one after the other, together with their Pods.
+The decision is the API server's decision about an eviction (k8s.io/kubernetes,
+pkg/registry/core/pod/storage/eviction.go). The message is AKS's (learn.microsoft.com, error-code-poddrainfailure). Pods
+are not evicted one by one: once no budget blocks the drain, each node is replaced together with its Pods.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ def budgets(client: Client) -> list[Object]:
 
 
 def wait(client: Client, pool: str, seconds: float) -> str:
-    """Waits until every Pod on the pool's nodes can be evicted, at most `seconds`; returns the message about the first
-    that cannot, or an empty text.
+    """Waits, at most `seconds`, until every Pod on the pool's nodes can be evicted. Returns AKS's message about the
+    first Pod that still cannot be evicted; empty if there is none.
     """
     end = time.monotonic() + seconds
     while True:
@@ -57,7 +56,9 @@ def _of(pool: str) -> dict[str, str]:
 
 
 def _is_left_alone(pod: Object) -> bool:
-    """True for a Pod that no drain evicts: of a DaemonSet, of the kubelet itself, or one that has ended."""
+    """True for a Pod that no drain evicts: a Pod of a DaemonSet, a static Pod of the kubelet, or a Pod that
+    has ended.
+    """
     owners = at(pod, "metadata.ownerReferences", [])
     ended = at(pod, "status.phase", "") in ("Succeeded", "Failed")
     return ended or any(owner.get("kind") in ("DaemonSet", "Node") for owner in owners)
@@ -71,7 +72,8 @@ def _covers(budget: Object, pod: Object) -> bool:
 def _lets_go(budget: Object, pod: Object) -> bool:
     """True if the budget allows the Pod's eviction.
 
-    Pending Pods may always be evicted, unready ones if the budget is met without them.
+    A pending Pod may always be evicted. An unready Pod may be evicted if enough other Pods are healthy for the budget,
+    or if the budget always allows eviction of unready Pods.
     """
     if at(pod, "status.phase", "") == "Pending" or at(budget, "status.disruptionsAllowed", 0) > 0:
         return True

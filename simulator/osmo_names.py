@@ -1,4 +1,5 @@
-"""Names and limits that OSMO gives and reads, copied from its source separately from the deployed code.
+"""Names and limits that OSMO uses. This module repeats them from OSMO's source and imports nothing from the deployed
+code.
 
 Source: NVIDIA/OSMO tag 6.3.1: deployments/charts/service (chart 1.3.1) values.yaml and templates,
 deployments/charts/backend-operator values.yaml and templates/_helpers.tpl,
@@ -12,7 +13,7 @@ from __future__ import annotations
 CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE = "osmo-control-plane", "osmo-operator", "osmo-workflows"
 """Namespaces of the control plane, of its agents and of workflows."""
 BACKEND_RELEASE = "osmo-operator"
-"""Release of the agents; the chart puts it before the names of its objects."""
+"""Name of the agents' Helm release. The chart puts the name before the names of its objects."""
 LISTENER_ACCOUNT, WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener", f"{BACKEND_RELEASE}-backend-worker"
 """ServiceAccounts of the two agents."""
 TOKEN_SECRET, TOKEN_KEY = "agent-token", "token"

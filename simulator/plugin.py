@@ -28,15 +28,15 @@ from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
 LOOK_SECONDS = 1.0
-"""Seconds between two checks by a plugin that its engine still runs."""
+"""Seconds between two checks, by a plugin, if its engine is still running."""
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
-    """Writes the plugins of the simulation in `folder` where its engine looks for them, and a `pulumi` command for
+    """Writes the simulation's plugins into the folder where its engine looks for plugins, and a `pulumi` command for
     PATH.
 
-    That command works in the simulation's own copy of the project: elsewhere the CLI would add a salt to the user's
-    stack file.
+    The `pulumi` command works in the simulation's own copy of the project, because the real `pulumi` would otherwise
+    add an encryption salt to the user's stack file.
     """
     wrapper = folder / "bin" / "pulumi"
     given = (sys.executable, "-I", pulumi_command.__file__, stack, str(folder / "work"), str(pulumi))

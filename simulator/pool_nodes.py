@@ -18,14 +18,16 @@ from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Clie
 FIELD_MANAGER = "aks"
 NODE_READY_SECONDS = 120.0
 WRITERS = 16
-"""Number of requests that are sent at the same time. With more, the API server on a laptop only queues them."""
+"""Number of requests that are sent at the same time. On a laptop, more requests would only wait in the API server's
+queue.
+"""
 
 
 def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-    """Makes the pool's nodes equal to these, and waits until they are Ready.
+    """Makes the nodes of `pool` equal to `nodes`, and waits until all are Ready.
 
-    It uses server-side apply, as AKS does: labels and taints that AKS no longer sets are removed, those of other
-    managers remain.
+    The writes are server-side applies, as AKS does them: a label or taint that AKS no longer sets is removed, and
+    labels and taints of other field managers remain.
 
     Raises:
         ControlPlaneFailed: a node was not Ready in time.
@@ -85,9 +87,10 @@ def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
 
 
 def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
-    """The wanted node, with the host state of the existing node and its startup taints, which AKS does not know.
+    """The node to apply: the wanted node, with the simulator's annotations and the startup taints of the existing node
+    `live`.
 
-    The API replaces a node's taints as a whole, but AKS changes only the pool's taints.
+    AKS does not know these annotations and taints, but an apply replaces all taints of a node.
     """
     if live is None:
         return dict(node)

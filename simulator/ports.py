@@ -11,8 +11,8 @@ from typing import TypeVar
 
 LOOPBACK = "127.0.0.1"
 KEPT = range(20_000, 32_000)
-"""Ports below the range for outgoing connections (from 32768 on Linux, from 49152 on macOS), one of which could
-otherwise take the port of a stopped process.
+"""Ports for processes that keep their port. All of them are below the range of outgoing connections (from 32768 on
+Linux, from 49152 on macOS): an outgoing connection could otherwise take the port of a stopped process.
 """
 ATTEMPTS = 100
 

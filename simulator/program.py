@@ -102,8 +102,8 @@ def import_all() -> None:
 
 
 def import_used() -> None:
-    """Loads, in addition, the modules that are otherwise loaded during a run: for a process that is copied for many
-    runs.
+    """Loads the modules that a run would otherwise load later. This is useful in a process that is copied
+    for each run.
     """
     for name, module in list(sys.modules.items()):
         if name.startswith("components."):
@@ -142,11 +142,11 @@ def _with_details(error: grpc.RpcError) -> Exception:
 
 
 def run_program() -> None:
-    """Runs the program as `pulumi up` would, without the aliases that the SDK adds to every azure-native resource.
+    """Runs the program as `pulumi up` would, but without the aliases that the SDK adds to every azure-native resource.
 
-    The aliases name the resource at each other API version (110 of them for a node pool), cost the engine 0.1 s for
-    each resource, and only matter to a stack that was created with another API version, which is never so for a
-    simulated stack.
+    The aliases name the resource at each other API version; a node pool has 110 of them. They cost the engine 0.1
+    seconds for each resource. Only a stack that was created with another API version needs the aliases, and no
+    simulated stack was.
     """
     # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
     # run has left behind on a closed event loop.

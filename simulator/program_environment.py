@@ -18,10 +18,10 @@ OFFICIAL_VARIABLE = "PHYSAI_OFFICIAL_KUBERNETES"
 
 @contextmanager
 def environment(variables: Mapping[str, str], path: str, forced: Mapping[str, str]) -> Generator[None]:
-    """Sets variables of this process, which the program reads like a shell's; variables that exist change only if
-    `forced`.
+    """Sets environment variables of this process, in which the program runs. `variables` do not replace existing
+    variables, `forced` do.
 
-    `path` becomes PATH, where the program finds this simulation's `kubelogin`.
+    `path` becomes PATH, so that the program finds this simulation's `kubelogin` there.
     """
     added = {name: value for name, value in variables.items() if name not in os.environ} | {**forced, "PATH": path}
     before = {name: os.environ.get(name) for name in added}

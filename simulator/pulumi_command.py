@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 PROJECT = "physical-ai"
 RUN = {**dict.fromkeys(("up", "update"), "up"), **dict.fromkeys(("preview", "pre", "import", "watch"), "preview")}
-"""Commands that run the program, each with the `physai` command that does the same or comes nearest to it."""
+"""Commands of `pulumi` that run the program. Values: the equivalent or nearest `physai` command."""
 WITHOUT_PROGRAM = {"refresh": "refresh", **dict.fromkeys(("destroy", "down", "dn"), "down")}
-"""Commands that run the program only with an option."""
+"""Commands of `pulumi` that run the program only with `--run-program`. Values: the equivalent `physai` command."""
 NO_PROGRAM = "There is no language plugin in the simulation: the plain pulumi cannot run the program. Run instead:"
 NOT_KEPT = "The simulation's stack file is a copy, which every physai command writes anew, so the value would be lost."
 MADE_UP = "The simulator makes up the secrets of a stack; nothing has to be set here."
@@ -26,7 +26,7 @@ SWITCHES = ("--refresh", "--target-dependents", "--continue-on-error", "--expect
 """Options without a value that both `pulumi` and `physai` accept."""
 VALUES = {"--target": "--target", "-t": "--target", "--exclude": "--exclude"}
 OTHER_VALUES = ("-C", "--cwd", "--color", "-v", "--verbose", "-s", "--stack", "-m", "--message", "-p", "--parallel")
-"""Options of pulumi with a value, as far as people write them before or after a command."""
+"""Options of `pulumi` that have a value and that people commonly write before or after a command."""
 
 
 def answer(stack: str, arguments: Sequence[str]) -> str:
@@ -74,7 +74,9 @@ def _words(arguments: Sequence[str]) -> list[str]:
 
 
 def _carried(arguments: Sequence[str]) -> list[str]:
-    """The options that `physai` accepts, too, without those that only answer a prompt in advance."""
+    """The options that `physai` accepts as well, in its spelling. Options that only answer a prompt, such as `--yes`,
+    are left out.
+    """
     found: list[str] = []
     rest = iter(arguments)
     for word in rest:

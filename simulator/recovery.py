@@ -33,7 +33,7 @@ class ProviderRecovery(Protocol):
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """Undoes an interrupted update if it could not be repeated otherwise."""
+        """Undoes an interrupted update if the update could not simply be repeated."""
         ...
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:

@@ -22,9 +22,9 @@ from simulator.recovery import Created
 from simulator.scheduling import kai_names
 
 NO_ROLLBACK = frozenset({kai_names.CHART})
-"""Charts whose releases stay failed after `helm rollback`. Such a chart renders some objects only if they do not exist,
-so the earlier manifest contains objects that exist and are missing in the later manifest (kai-scheduler/KAI-Scheduler
-v0.17.0).
+"""Charts whose releases stay failed after `helm rollback`. Such a chart renders some objects only if they do not exist
+yet. So the manifest of an earlier revision contains existing objects that the manifest of a later revision lacks
+(kai-scheduler/KAI-Scheduler v0.17.0).
 """
 SECONDS = 120
 """Longest wait, in seconds, until namespaces that are being deleted are gone."""

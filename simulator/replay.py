@@ -44,7 +44,9 @@ SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "del
 to an object by an id that it no longer has.
 """
 MOST_OWNERS = 8
-"""Largest number of owners above each other that are created in their order; the Pod of a CronJob has two."""
+"""Maximum depth of a chain of owners whose objects are created in the order of the chain. The Pod of a CronJob has two
+owners above it: Job and CronJob.
+"""
 OWN_OBJECTS = frozenset({
     "clusterroles /admin", "clusterroles /edit", "clusterroles /view", f"clusterroles /{READER}",
     "configmaps kube-system/extension-apiserver-authentication", "services default/kubernetes",
@@ -178,7 +180,9 @@ class Item:
         return [each for each in at(self.recorded, "metadata.ownerReferences", []) if isinstance(each, dict)]
 
     def body(self, ids: Mapping[str, str]) -> Object:
-        """The object with references to those of its owners that have a new id."""
+        """The object to create. References to owners that already have a new id are kept with the new id; other
+        references are left out.
+        """
         found = _body(self.listed, self.recorded)
         owners = [{**each, "uid": ids[str(each["uid"])]} for each in self.owners if str(each.get("uid")) in ids]
         if owners:

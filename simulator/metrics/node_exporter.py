@@ -20,8 +20,8 @@ ERRORS = (
     "symbol_error_total",
     "vl15_dropped_total",
 )
-"""Counters of a port that stay at 0 while the link works (collector/infiniband_linux.go, v1.12.1; since v1.2.0 all of
-them).
+"""Error counters of a port, which stay at 0 while the link works (collector/infiniband_linux.go, v1.12.1).
+node_exporter has all of them since v1.2.0.
 """
 RATE = 50e9
 """Data rate of a port of 400 Gb/s, in bytes per second."""

@@ -1,7 +1,7 @@
 """Metrics of OSMO's agents and service: series of NVIDIA/OSMO 6.3 (src/operator, src/service).
 
-Their names are those of OpenTelemetry's exporter for Prometheus. The agents count the objects and events that they have
-read from the API server.
+The names of the series are those that OpenTelemetry's Prometheus exporter makes. The agents count the objects and
+events that they have read from the API server.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _process(pod: Json) -> str:
 
 
 def reports(pod: Json) -> bool:
-    """True if a process's environment or arguments turn its metrics on; otherwise it has none (NVIDIA/OSMO 6.3.1
-    src/utils/metrics/metrics.py:115).
+    """True if the environment or the arguments of a Pod's process turn its metrics on. Metrics are off by default
+    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115).
     """
     wanted = set(METRICS_ENVIRONMENT.items())
     given: set[tuple[str, Any]] = set()

@@ -15,7 +15,7 @@ from simulator.metrics.jobs import Job, pod_jobs
 
 DEFAULT_MONITORS = Path(__file__).parent / "data" / "monitors.yaml"
 LEAST_REFRESH = 1.0
-"""Least number of real seconds between two discoveries of targets, however frequent the scrapes are."""
+"""Minimum number of real seconds between two discoveries of targets, even if scrapes are more frequent."""
 
 
 @cache
@@ -65,9 +65,10 @@ def _kube_state(exporters: str, cluster: str, labels: Mapping[str, Sequence[str]
 
 
 def _cadvisor(exporters: str, cluster: str) -> Json:
-    """Scrape job for the kubelets.
+    """Scrape job for the kubelets' cAdvisor.
 
-    Azure's add-on scrapes them by default; kube-prometheus-stack has its own monitor for them.
+    Only Azure's add-on needs this job: it scrapes the kubelets by default. kube-prometheus-stack has its own monitor
+    for the kubelets.
     """
     return {
         "job_name": "cadvisor",

@@ -1,5 +1,5 @@
-"""Prometheus rules for a clock that runs faster than simulated time: all durations in them are divided by
-one factor.
+"""Prometheus rules for a clock that runs faster than simulated time: all durations in the rules are divided by the same
+factor.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def expression(text: str, factor: float) -> str:
 
 
 def rules(groups: Json, factor: float, interval_seconds: float) -> Json:
-    """A rule file with holds and ranges divided by the factor, evaluated every `interval_seconds` of real time."""
+    """A rule file in which the durations of `for`, `keep_firing_for` and ranges are divided by `factor`. Prometheus
+    evaluates the rules every `interval_seconds` of real time.
+    """
     return {
         "groups": [
             {

@@ -93,7 +93,9 @@ class NetworkOperator:
                     raise
 
     def _running(self) -> dict[str, dict[str, bool]]:
-        """Readiness of each state's Pods: state → node → True if ready."""
+        """Readiness of the Pods of each operator state, by state and node: True if the state's Pod on the node is
+        ready.
+        """
         found: dict[str, dict[str, bool]] = {}
         for pod in self._watches[PODS].all():
             node = str(at(pod, "spec.nodeName", ""))
@@ -108,8 +110,8 @@ class NetworkOperator:
         return frozenset(ready[0] & ready[1])
 
     def _record(self, nodes: list[Json]) -> None:
-        """Records the OFED driver of each node: it stays in the kernel after its Pod ends, until another
-        one is loaded.
+        """Records the OFED driver of each node in an annotation. The driver stays in the kernel after its Pod ends,
+        until another OFED driver is loaded.
         """
         for pod in self._watches[PODS].all():
             if labels(pod).get(STATE_LABEL) != OFED or not is_ready(pod) or is_terminating(pod):

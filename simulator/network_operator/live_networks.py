@@ -16,8 +16,8 @@ from simulator.network_operator import networks as model
 MANAGER = "network-operator"
 IPAM_CHART = "nv-ipam"
 LAST_NAMESPACE = "operator.macvlannetwork.mellanox.com/last-network-namespace"
-"""Annotation of a MacvlanNetwork with the namespace of its definition, so that the definition is deleted there if the
-namespace changes (pkg/state/state_macvlan_network.go).
+"""Annotation of a MacvlanNetwork with the namespace of its NetworkAttachmentDefinition. If the namespace changes, the
+operator deletes the NetworkAttachmentDefinition in the old namespace (pkg/state/state_macvlan_network.go).
 """
 
 
@@ -43,7 +43,7 @@ class PodNetworks:
             self._give(served)
 
     def problem(self, pod: Json, served: frozenset[str]) -> str:
-        """Multus's message about a Pod that it cannot attach to its networks; empty for other Pods, and on nodes
+        """Message of Multus about a network of the Pod that does not exist. Empty if all networks exist, and on nodes
         without Multus.
         """
         if at(pod, "spec.nodeName") not in served:

@@ -1,8 +1,9 @@
-"""Additional network interfaces of Pods: the objects of the Network Operator, nv-ipam and Multus for them. Pure
-functions.
+"""Additional network interfaces of Pods: the objects that the Network Operator, nv-ipam and Multus create for them.
+Pure functions.
 
-A NetworkAttachmentDefinition is that of Mellanox/network-operator manifests/state-macvlan-network. Blocks of addresses
-follow Mellanox/nvidia-k8s-ipam pkg/ipam-controller/allocator, the annotation of a Pod k8snetworkplumbingwg/multus-cni.
+Sources: Mellanox/network-operator manifests/state-macvlan-network for NetworkAttachmentDefinitions,
+Mellanox/nvidia-k8s-ipam pkg/ipam-controller/allocator for blocks of addresses, and k8snetworkplumbingwg/multus-cni for
+the annotation of a Pod.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def attachment(network: Json) -> Json:
 
 
 def allocations(pool: Json, nodes: Iterable[Json]) -> list[Json]:
-    """The status of an IPPool: a block of addresses for each node that it selects, until none is left; a node keeps its
-    block.
+    """The status of an IPPool: one block of addresses for each node that the IPPool selects, as long as free blocks
+    exist. A node keeps a block that it has.
     """
     subnet, size = IPv4Network(str(pool["spec"]["subnet"])), int(pool["spec"]["perNodeBlockSize"])
     chosen = sorted(name(node) for node in nodes if _selects(pool, node))

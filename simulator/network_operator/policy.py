@@ -88,12 +88,12 @@ def _daemonset(policy: Json, state: str, key: str, *, container: str, image: str
 
 
 def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str, bool]) -> dict[str, str]:
-    """New value, by node, of the label that device plugins wait for, for the nodes on which the value is wrong.
+    """New values, by node, of the label that device plugins wait for. Nodes whose label is right are left out.
 
     Args:
         policy: The policy in effect; None after its deletion.
         nodes: All nodes of the cluster.
-        drivers: by node, True if the node's OFED driver Pod is ready.
+        drivers: Readiness of the OFED driver's Pod, by node; nodes without such a Pod are missing.
     """
     installs = bool(at(policy or {}, "spec.ofedDriver"))
     wanted: dict[str, str] = {}

@@ -19,7 +19,7 @@ KUBELET = {"fieldManager": "kubelet", "force": "true"}
 
 
 class Sandboxes:
-    """Releases Pods that name networks: KWOK starts them once they have the annotation that is set here."""
+    """Starts Pods that name networks: KWOK starts such a Pod once this class has set an annotation on it."""
 
     def __init__(self, client: Client, wake: Callable[[], None]) -> None:
         self._client = client
@@ -27,9 +27,10 @@ class Sandboxes:
         self._told: dict[str, str] = {}
 
     def release(self, problem: Callable[[Json], str]) -> None:
-        """Lets Pods start that have a node.
+        """Sets the annotation that starts a Pod on each scheduled Pod whose networks exist; other Pods get an event and
+        a status.
 
-        `problem` returns Multus's message about a Pod's missing network; empty if none is missing.
+        `problem`: function that returns Multus's message about a Pod's missing network; empty if no network is missing.
         """
         told: dict[str, str] = {}
         for pod in self._pending.all():

@@ -1,4 +1,6 @@
-"""The cluster as NVSentinel's modules see it: nodes, the Pods that matter, and writes with each module's own rights."""
+"""The cluster for NVSentinel's modules: nodes, Pods of NVSentinel and of the GPU stack, and writes with the rights of
+each module.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _REFUSED = (403, 404, 409, 422, 429)
 
 
 class Cluster:
-    """Watched objects of the cluster. Until NVSentinel has Pods, only those are watched."""
+    """Watched objects of the cluster. Until a Pod of NVSentinel is ready, only the Pods in its namespace
+    are watched.
+    """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._accounts, self._changed = client, Accounts(client), changed
@@ -33,7 +37,9 @@ class Cluster:
         self._said: dict[str, str] = {}
 
     def running(self) -> dict[str, dict[str, str]]:
-        """Names of ready Pods by module and node; those of Deployments are under an empty node name."""
+        """Names of NVSentinel's ready Pods, by module and node. A Pod of a Deployment is listed under an empty node
+        name.
+        """
         found: dict[str, dict[str, str]] = {}
         for pod in self._modules.all():
             if not is_ready(pod) or at(pod, "metadata.deletionTimestamp") is not None:
@@ -80,8 +86,8 @@ class Cluster:
         return found is not None
 
     def attempt(self, account: str, method: str, path: str, body: Json, kind: str = JSON) -> Json | None:
-        """The API server's answer to a request with an account's rights; None if it refuses, which the module writes to
-        its log.
+        """Sends a request with the rights of `account` and returns the API server's answer. If the server refuses,
+        None; the refusal goes to the log, as in the real module.
         """
         try:
             return self._accounts.client(account).request(method, path, body, content_type=kind)

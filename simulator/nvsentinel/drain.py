@@ -67,9 +67,10 @@ class Drain:
 
 
 def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Drain:
-    """Actions on the Pods of a node whose event was created at `since`, in seconds since the epoch.
+    """Actions on the Pods of a quarantined node. `since`: creation time of the event that caused the quarantine;
+    `since` and `now` are in seconds since the epoch.
 
-    A Pod's times are those of its status, as numbers: `deleted` and `notReady` under `metadata.times`.
+    Each Pod has the times of its status as numbers in `metadata.times`, under `deleted` and `notReady`.
     """
     of: dict[Mode, list[Json]] = {mode: [] for mode in MODES}
     for pod in pods:

@@ -24,7 +24,7 @@ NO_FAILURES = "No Health Failures"
 REPLAYS_PER_MINUTE = 8
 """Replays per minute above which DCGM's PCIe watch reports an error (DCGM_FR_PCI_REPLAY_RATE)."""
 SUPPRESSED = frozenset({"DCGM_FR_CLOCKS_EVENT_THERMAL", "DCGM_FR_CLOCKS_EVENT_POWER"})
-"""Errors about throttling, which follows load; the monitor drops them by default (chart,
+"""Error codes for throttling, which is normal under load. The monitor drops these errors by default (chart,
 dcgmHealthCheck.suppressedErrorCodes).
 """
 _OF_FIELDS = {
@@ -108,9 +108,10 @@ def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iter
 
 
 def conditions(checks: Collection[str], failing: Iterable[HealthEvent]) -> dict[str, tuple[str, str, str]]:
-    """Status, reason and message of each check's condition (platform-connectors, updateNodeConditions).
+    """Node conditions for health checks: status, reason and message by check (platform-connectors,
+    updateNodeConditions).
 
-    Only fatal events change a condition; others become Events of the node.
+    Only fatal events make a condition True. Events that are not fatal are reported as Kubernetes Events of the node.
     """
     fatal = [event for event in failing if event.is_fatal]
     found: dict[str, tuple[str, str, str]] = {}

@@ -1,5 +1,5 @@
-"""The labeler: it labels nodes for the monitors they need, by the Pods of the GPU stack that run on them
-(labeler/pkg).
+"""The labeler (labeler/pkg). Its labels tell which of NVSentinel's monitors a node needs, according to the Pods of the
+GPU stack on the node.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ def wanted_labels(node: Json, pods: Iterable[Mapping[str, Any]], *, assume_drive
     """Label changes of the node; None removes a label.
 
     Args:
-        pods: Running Pods, of this node and others.
-        assume_driver: `labeler.assumeDriverInstalled`: the driver counts as installed even without a driver Pod.
+        pods: Running Pods of all nodes.
+        assume_driver: Value of `labeler.assumeDriverInstalled`. If it is True, the driver counts as installed even
+            without a driver Pod.
     """
     given = labels(node)
     is_gpu = given.get(GPU_NODE_LABEL[0]) == GPU_NODE_LABEL[1]

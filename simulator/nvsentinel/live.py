@@ -23,7 +23,7 @@ WATCHED_SECONDS = 0.5
 
 
 class Observed(modules.Cluster, Protocol):
-    """Objects that only the monitors and the labeler read, and the other modules do not."""
+    """The cluster for monitors and labeler, which read more of it than NVSentinel's other modules."""
 
     def running(self) -> Mapping[str, Mapping[str, str]]: ...
     def operands(self) -> list[Json]: ...
@@ -53,7 +53,7 @@ class Nvsentinel:
         self._failing: dict[str, list[HealthEvent]] = {}
         """Events of the monitors, by node."""
         self._checks: dict[str, set[str]] = {}
-        """Checks that have failed on a node, which keep their condition."""
+        """Checks that have ever failed on a node, by node. A node keeps the conditions of these checks."""
 
     def round(self) -> float | None:
         """Runs one round; returns the seconds until the next one while a drain waits, else None."""

@@ -1,5 +1,5 @@
-"""fault-quarantine and node-drainer: `quarantine` and `drain` make their decisions, and this module makes the same
-writes as upstream's.
+"""Simulation of fault-quarantine and node-drainer. `quarantine` and `drain` make the decisions; this module carries the
+decisions out with the same writes as the real modules.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class Store:
 
 
 class FaultQuarantine:
-    """Handles events one after the other. A new Pod starts with the memory of a new process."""
+    """Simulation of fault-quarantine, which handles events one after the other. A new Pod of fault-quarantine forgets
+    what its predecessor kept in memory.
+    """
 
     def __init__(self, cluster: Cluster, store: Store) -> None:
         self._cluster, self._store = cluster, store
@@ -70,7 +72,7 @@ class FaultQuarantine:
         self._module = Quarantine(Config(()))
 
     def run(self, pod: str) -> None:
-        """Handles the queued events, as the process of this Pod."""
+        """Handles the queued events as the process in the Pod named `pod`."""
         if pod != self._pod:
             self._begin(pod)
         self._released_by_hand()

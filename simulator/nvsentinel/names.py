@@ -1,9 +1,9 @@
-"""Names that NVSentinel gives and reads, and its advice for each error, copied from its source separately from the
-deployed code.
+"""Names that NVSentinel uses, and its recommended action for each error. This module repeats them from NVSentinel's
+source and imports nothing from the deployed code.
 
 Source: NVIDIA/NVSentinel, gpu-health-monitor/files/dcgmerrorsmapping.csv at v1.22.0, syslog-health-monitor/pkg/common,
-fault-quarantine/pkg/breaker, docs/configuration; read 2026-09-22 for the program, and copied from there 2026-11-28.
-Namespace and release name are those with which this platform installs the chart.
+fault-quarantine/pkg/breaker, docs/configuration; read 2026-09-22 for the program, and copied from the program
+2026-11-28. Namespace and release name are those with which this platform installs the chart.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DCGM_ERRORS: Mapping[str, tuple[str, Action]] = {
     "DCGM_FR_CLOCKS_EVENT_POWER": ("GpuPowerWatch", "NONE"),
     "DCGM_CONNECTIVITY_ERROR": ("GpuDcgmConnectivityFailure", "CONTACT_SUPPORT"),
 }
-"""Checks by DCGM's error code. The check is the type of the node's condition; the second value is the advice."""
+"""Check and recommended action for each error code of DCGM. The check's name is also the type of the node condition."""
 _ACTIONS: dict[str, Action] = {
     "RESTART_APP": "NONE",
     "IGNORE": "NONE",
@@ -49,8 +49,10 @@ _ACTIONS: dict[str, Action] = {
 
 
 def xid_action(action: str) -> Action:
-    """NVSentinel's advice for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
+    """NVSentinel's recommended action for an Xid. `action`: NVIDIA's immediate action for the Xid
+    (syslog-health-monitor/pkg/common).
 
-    Unknown actions become CONTACT_SUPPORT, which is fatal; so it is for Xid 45, which a killed job causes.
+    Any unknown action becomes CONTACT_SUPPORT, which makes the event fatal. Xid 45, which a killed job causes, is such
+    a case.
     """
     return _ACTIONS.get(action, "CONTACT_SUPPORT")

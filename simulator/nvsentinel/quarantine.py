@@ -85,7 +85,9 @@ class Decision:
 
 @dataclass
 class Quarantine:
-    """One process of fault-quarantine. After a restart, a new process only knows whether the breaker had tripped."""
+    """Memory and decisions of one process of fault-quarantine. A new process knows of the past only if the circuit
+    breaker has tripped.
+    """
 
     config: Config
     tripped: bool = False
@@ -93,12 +95,12 @@ class Quarantine:
     """Nodes that this process has cordoned, with the time in seconds since the epoch."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
-        """Decision about an event, before anything is written. A decision to cordon counts for the breaker even if the
-        API server later refuses it.
+        """Decision about an event, before any write. The circuit breaker counts each decision to cordon, even if the
+        API server then refuses the write.
 
         Args:
             node: The event's node as the API server has it.
-            gpu_nodes: Number of nodes with the label that the breaker counts.
+            gpu_nodes: Number of nodes with the configured GPU label; the breaker's limit depends on this number.
         """
         if self._is_tripped(gpu_nodes, now):
             return Decision("halt")

@@ -1,4 +1,4 @@
-"""Operators and kubelet behaviour of the simulated cluster outside the GPU stack, on which charts rely."""
+"""Operators outside the GPU stack, and those parts of a kubelet's behaviour on which charts rely."""
 
 from __future__ import annotations
 

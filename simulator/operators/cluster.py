@@ -69,7 +69,7 @@ class Cluster:
         return {name(item): item for item in mine if at(item, "metadata.deletionTimestamp") is None}
 
     def pods(self, model: str) -> list[Json]:
-        """Pods whose annotation says that this part of the simulator runs them."""
+        """Pods that the part `model` of the simulator runs, according to the Pods' label."""
         found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == model)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]
 

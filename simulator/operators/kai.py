@@ -27,10 +27,11 @@ _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class KaiOperator:
-    """Creates the Deployments for the Config and for SchedulingShards, and reports progress in their status.
+    """Simulation of the KAI operator: creates the objects for the Config and for SchedulingShards, and writes their
+    status.
 
-    It also answers for the webhooks while their operand is available, with the options that the operand was started
-    with.
+    The object also answers requests to KAI's webhooks while the webhook's operand is available, by the options of that
+    operand's container.
     """
 
     def __init__(self, cluster: Cluster, endpoint: Callable[[], Endpoint | None] = lambda: None) -> None:

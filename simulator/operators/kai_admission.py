@@ -1,8 +1,8 @@
 """Changes that the webhooks of KAI v0.17.0 make to a Pod, and their refusals. Pure functions over plain objects.
 
-Read in kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/admission/webhook (Pods and Topologies, in the order in which
+Source: kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/admission/webhook (Pods and Topologies, in the order in which
 cmd/admission/main.go registers the plugins), pkg/binder/common (names and variables of shared GPUs). The plugin
-hamicore, which is off unless the binder's is on, is left out.
+hamicore is not simulated: it is off unless it is on in the binder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Longest beginning of a ConfigMap's name; the length of the container's index is subtracted from it later."""
+"""Maximum length of the first part of a ConfigMap's name. The length of the container's index is subtracted from it."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Refused(ValueError):
 
 
 def mutated(pod: Json, given: Options, chance: str) -> Json:
-    """The Pod after the webhook's changes. A Pod that requests whole GPUs is not changed. `chance`: random characters
+    """The Pod after the webhook's changes. A Pod that requests whole GPUs stays as it is. `chance`: random characters
     for generated names.
 
     Raises:
@@ -115,7 +115,8 @@ def topology_problem(topology: Json) -> str:
 def queue_problem(queue: Json) -> str:
     """Reason why the webhook refuses a Queue; empty if it accepts the Queue.
 
-    It compares quotas with those of parents only under a flag that the operator does not set.
+    The webhook compares a Queue's quotas with its parent's quotas only if a flag is set, and the KAI operator does not
+    set that flag.
     """
     return "" if at(queue, "spec.resources") is not None else "resources must be specified"
 

@@ -45,7 +45,9 @@ PLUGINS = {
 }
 """Built-in plugins of the scheduler with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
 _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
-"""Plugins of the scheduler that are used only if GPUs are to be packed, and only if they are to be spread."""
+"""Plugins of the scheduler for one of two placement strategies. `_PACKING`: used only if GPUs are packed; `_SPREADING`:
+used only if GPUs are spread.
+"""
 
 
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
@@ -171,11 +173,11 @@ def is_available(deployment: Json | None) -> bool:
 
 
 def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
-    """Status conditions of a Config or SchedulingShard. `wanted`: the objects that it should have; `live`: the existing
-    Deployments, by name.
+    """Status conditions of a Config or a SchedulingShard. `wanted`: the objects that it should have; `live`: the
+    existing Deployments, by name.
 
-    `Reconciling` remains True on a SchedulingShard even when everything exists, so a client that waits like kstatus
-    (helm 4, AICR's first scripts) waits forever. Times of conditions that did not change are kept.
+    A SchedulingShard keeps `Reconciling` True even when all its objects exist. A client that waits for kstatus's result
+    (helm 4, AICR's first scripts) therefore waits forever. A condition that did not change keeps its time.
     """
     names = [name(each) for each in wanted if each["kind"] == "Deployment"]
     waiting = [key for key in names if not is_available(live.get(key))]

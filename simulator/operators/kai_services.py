@@ -12,8 +12,8 @@ from simulator.cluster.objects import Json, at
 
 
 class _Port(NamedTuple):
-    """One port of a Service. `port_at`, `target_at` and `name_at`: paths in the Config of values that replace the port,
-    its target and its name; empty if no value does.
+    """One port of a Service, with its default values. `port_at`, `target_at` and `name_at`: paths in the Config at
+    which a user can set another port, target port and name; an empty path means that the value is fixed.
     """
 
     name: str

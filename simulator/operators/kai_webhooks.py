@@ -36,7 +36,7 @@ OPERAND = {
     VALIDATE_QUEUE: "queue-controller",
     VALIDATE_GROUP: "podgroup-controller",
 }
-"""Name of the operand (a Deployment) whose Pods answer webhook requests, by path of the request."""
+"""Names of the operands (Deployments) that answer webhook requests, by URL path of the request."""
 SECRETS = {
     "admission": "kai-admission-webhook-tls-secret",
     "queueController": "queue-webhook-tls-secret",

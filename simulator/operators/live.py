@@ -65,8 +65,8 @@ class Operators:
         return MISSING_SECONDS if self._is_missing_mounts() else None
 
     def _is_missing_mounts(self) -> bool:
-        """Starts the Pods whose Secrets and ConfigMaps all exist. Returns True if other Pods lack some; their problem
-        is reported in their status.
+        """Starts the waiting Pods that have no problem with their mounts, images, files or login. Returns True if other
+        Pods still wait; the status of each such Pod tells the problem.
         """
         waiting = [
             pod
@@ -92,9 +92,8 @@ class Operators:
         return bool(held)
 
     def _login(self, pod: Json) -> mounts.StartProblem | None:
-        """Problem of an agent whose login is refused: its startup probe fails again and again.
-
-        None if the login is accepted.
+        """Problem of an agent whose login the control plane refuses: the agent's startup probe fails again and again.
+        None if the control plane accepts the login.
         """
         reason = self._refusal(pod)
         if not reason:

@@ -1,8 +1,8 @@
-"""Images that a Pod cannot pull, because the stack's registry neither caches nor has imported them.
+"""Images that a Pod cannot pull, because the stack's registry has neither a cache rule for them nor an imported copy.
 
-An import of an image is not an Azure resource. The stack lists imported images (`dataServices.registry.imported`) in an
-annotation of its admission policy; the simulator assumes that the images in that list were imported. Only Pods that
-wait for their mounts are checked: those of OSMO's control plane.
+Importing an image creates no Azure resource. The stack lists the images to import (`dataServices.registry.imported`) in
+an annotation of its admission policy, and the simulator assumes that all listed images were imported. Only Pods that
+wait for their mounts are checked, and those are the Pods of OSMO's control plane.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reasons why a process of OSMO's control plane ends as soon as it starts: problems with the files that it reads, and
-with their format.
+"""Reasons why a process of OSMO's control plane ends as soon as it starts: files that it reads are wrong in content or
+format.
 
-The real processes do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
+Sources of the checks: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
 utils/connectors/redis.py (address of the cache), utils/configmap_loader (sections), and oauth2-proxy's validation of
 its options.
 """
@@ -88,8 +88,8 @@ def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Jso
 
 
 def _key_file(pod: Json, container: Json, read: Callable[[str, str], Json]) -> str | None:
-    """Content of the file with keys that a process reads, empty if nothing is mounted there; None if the process reads
-    none.
+    """Content of the file with the master encryption keys. Empty if nothing is mounted at the file's path; None if the
+    process reads no such file.
 
     The environment variable takes precedence over the argument (NVIDIA/OSMO src/utils/static_config.py).
     """

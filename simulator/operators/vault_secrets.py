@@ -1,6 +1,8 @@
-"""The CSI driver that mounts secrets of key vaults into Pods and copies them into Secrets.
+"""Simulation of the CSI driver that mounts secrets of Azure key vaults into Pods and copies them into Kubernetes
+Secrets.
 
-It reads each secret only once. A Secret is deleted with the owners of the Pod that it was created for.
+The driver reads each secret only once. The created Secrets are owned by the owners of the Pod, and are deleted with
+them.
 """
 
 from __future__ import annotations

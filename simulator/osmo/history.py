@@ -18,7 +18,9 @@ FILE = "workflows.json"
 RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
 Json = dict[str, Any]
 NOBODY: list[Any] = []
-"""Value in place of the process that follows a run, if no process follows the run."""
+"""Value of `by`, the process that follows a run, after the process has ended the run but left objects in
+the cluster.
+"""
 
 
 class History:

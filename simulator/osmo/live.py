@@ -32,7 +32,7 @@ class Workflows:
         self._pods = Watch(client, "/api/v1/pods", changed, WORKFLOW_LABEL)
         self._agents = Watch(client, f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments", changed)
         self._began: dict[str, float] = {}
-        """Model time at which each Pod was seen to run, by uid."""
+        """Simulated time at which each Pod was first seen to run, by uid."""
 
     @property
     def are_running(self) -> bool:

@@ -1,6 +1,7 @@
 """Outcome of a task's program. Pure functions.
 
-Nothing is run: a program is assumed to succeed, unless it needs something of the GPU that the container does not have.
+No program is run. A task's program is assumed to succeed, unless its container lacks a GPU that works or a GPU
+capability that the program needs.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ limit.
 WORKER, LISTENER = "worker", "listener"
 STRATEGIC = "application/strategic-merge-patch+json"
 AfterExit = Callable[[str, int, str, int], str]
-"""Function (task, exit code, status, retries so far) -> status of the task after its program has ended, by the exit
-actions of the task and the pool.
+"""Function that returns the status of a task after its program has ended, according to the exit actions of the task and
+its pool. Arguments: task, exit code, status, number of retries so far.
 """
 Report = Callable[[TaskResult], None]
 Missing = Callable[[], Mapping[str, str]]
@@ -50,9 +50,9 @@ class Run:
         self.result = pending(workflow)
         self._submitted = now()
         self._began: float | None = None
-        """Model time at which the first task ran."""
+        """Simulated time at which the first task began to run."""
         self._lacks: float | None = None
-        """Model time since which an agent is missing."""
+        """Simulated time since when an agent has been missing; None while no agent is missing."""
         self._groups = {group.name: group for group in workflow.groups}
         self._reported: dict[str, TaskResult] = {}
 
@@ -229,9 +229,9 @@ class Run:
         return {item["metadata"]["name"]: seen(item) for item in items}
 
     def clean(self, groups: Sequence[Group] | None = None) -> None:
-        """Removes the remaining objects of these groups, or of all groups if none are given.
+        """Removes the remaining objects of `groups`, or of all groups if `groups` is None.
 
-        This needs the worker agent.
+        Only the worker agent can remove objects: without it, the objects stay and `result.left` becomes True.
         """
         self.result.left = WORKER in self._missing() and self._is_queued
         if self.result.left:

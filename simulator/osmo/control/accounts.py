@@ -15,13 +15,17 @@ from typing import Any
 
 FILE = "osmo-accounts.json"
 LONGEST_DAYS = 365
-"""Longest validity of an access token in days: the service's `max_token_duration`, which a stack does not change."""
+"""Maximum validity of an access token in days: the default of the service's `max_token_duration`, which no stack
+changes.
+"""
 ROLES = ("osmo-admin", "osmo-user", "osmo-backend", "osmo-ctrl", "osmo-default")
 """Roles that every installation has (docs/deployment_guide/appendix/authentication/roles_policies.rst)."""
 TOKEN_NAME = re.compile(r"[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?")
 USER_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_.@-]*[a-zA-Z0-9])?")
 TOKEN_LENGTH = 43
-"""Number of characters of an access token, and so of the default administrator's password, which is used as one."""
+"""Number of characters of an access token. The default administrator's password has the same number, because it is used
+as an access token.
+"""
 Json = dict[str, Any]
 
 
@@ -30,7 +34,7 @@ class UserError(Exception):
 
 
 class Accounts:
-    """Accounts in a file, which has only digests of tokens and is deleted with the simulation's folder.
+    """Users and access tokens in a file of the simulation's folder. For each token, the file has only a digest.
 
     Args:
         known_roles: Names of the roles of the configuration.

@@ -13,8 +13,8 @@ _PODS = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods"
 
 
 class AdminPassword:
-    """Password of the default administrator that the service has read at its start, so that a new password takes effect
-    with a new Pod. Empty if there is none.
+    """Password of the default administrator. The service reads the password when it starts, so a new password takes
+    effect with a new Pod. Empty if there is no password.
     """
 
     def __init__(self, client: Client) -> None:

@@ -39,8 +39,8 @@ class Configuration:
     file: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """All sections of the configuration file that the service reads."""
     agents: str = ""
-    """Annotations of the osmo-agent Pods of a control plane outside this cluster. A change means that those Pods are
-    new.
+    """Annotations of the osmo-agent Pods of a control plane outside this cluster. If the annotations change, those Pods
+    have been replaced.
     """
     requests_per_minute: int = 0
     """Number of requests per minute that one caller may send; 0 for any number."""
@@ -99,7 +99,9 @@ def _here(find: Find) -> Configuration:
 
 
 def _limit(listener: Mapping[str, Any]) -> int:
-    """Requests per minute that the Lua code of the API's routes allows; Envoy's Lua filter is not run here."""
+    """Requests per minute that the Lua code in the API's Envoy routes allows, read from the code's text; 0 if there is
+    no limit.
+    """
     match = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
     return int(match[1]) if match else 0
 

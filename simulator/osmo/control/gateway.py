@@ -1,9 +1,9 @@
 """The simulated gateway of OSMO and the service behind it, which identify the caller of a request, check the caller's
 roles, and answer.
 
-Envoy refuses too many requests of one caller with 429 and requests without a valid token with 401, the authorization
-service refuses those that no policy allows with 403, and the service answers a user's error with 400 and a text under
-`message`.
+Envoy refuses a request with 429 if the caller has sent too many requests, and with 401 if the token is not valid. The
+authorization service refuses a request with 403 if no policy allows it. The service answers an error of the user with
+400 and a text under `message`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Handler = Callable[["Gateway", Request, Mapping[str, str], Caller], Any]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Functions with which the gateway reads the cluster; it calls them anew for each request."""
+    """Functions that the gateway calls for each request to read the present state of the cluster."""
 
     configuration: Callable[[], Configuration]
     admin_password: Callable[[], str]
@@ -73,7 +73,7 @@ class Surroundings:
 
 
 class Requests:
-    """Counter of each caller's requests in the present minute, as in one thread of Envoy."""
+    """Number of requests of each caller in the current minute, counted as by a single thread of Envoy."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._minute, self._seen = clock, 0, Counter[str]()
@@ -160,9 +160,11 @@ class Gateway:
 
 
 def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Accepts a workflow, even for a pool that is offline, and returns the caller's name and roles. The real service,
-    too, refuses only pools in maintenance (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py). The command that
-    submits the workflow then does the work of the service's worker.
+    """Accepts a workflow and returns the caller's name and roles. The command that submits the workflow then runs it in
+    place of the service's worker.
+
+    Workflows for offline pools are accepted, too: the real service refuses only pools in maintenance (NVIDIA/OSMO 6.3.1
+    src/service/core/workflow/objects.py).
     """
     if given["pool"] not in gateway.around.configuration().pools:
         raise UserError(f"Pool {given['pool']} does not exist")
@@ -196,11 +198,10 @@ def _session(call: str) -> Handler:
 
 
 def _sessions() -> list[tuple[str, str, str, str, Handler]]:
-    """Routes of interactive sessions.
+    """Routes of interactive sessions. They require rights on all pools.
 
-    Only the database knows a workflow's pool, and the authorization service of a configuration in a file has no
-    database. It therefore requires rights on all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
-    extractWorkflowPoolResource).
+    The reason: a workflow's pool is only in the database, and with a configuration file the authorization service has
+    no database (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, extractWorkflowPoolResource).
     """
     return [
         ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))
@@ -250,6 +251,6 @@ ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
     ("GET", _BACKEND, "config:Read", "*", _backend),
     *_sessions(),
 )
-"""Routes: method, path, action, resource, and the service's handler. Names of actions on users are not confirmed for
-6.3; only an administrator may do them.
+"""Routes: method, path, action, resource, and the service's handler. The names of actions on users are not verified for
+6.3; they matter little, because only an administrator may do these actions.
 """

@@ -24,7 +24,9 @@ POOL_LABEL = "osmo.pool"
 
 @lru_cache(maxsize=1)
 def facts() -> dict[str, Any]:
-    """Requirements of OSMO's ConfigMap mode on the configuration file, and the API calls that need it."""
+    """Content of `data/configmap-mode.yaml`: values that OSMO requires in its configuration file, and the API calls
+    that need them.
+    """
     return safe_yaml.load(FILE.read_text(encoding="utf-8"))
 
 

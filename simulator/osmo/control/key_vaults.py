@@ -1,8 +1,8 @@
-"""Entra ID and Azure Key Vault, as far as the Pods of the token program (`token_pods`) use them.
+"""Simulation of Entra ID and Azure Key Vault for the Pods of the token program (`token_pods`).
 
-All simulations of a home folder count as one subscription here: a Pod may read the vault of another stack if an
-identity that its account is federated with has the role. Values of secrets are in a file that only this user can read,
-in the folder of the simulation that has the vault, and are deleted with that simulation.
+All simulations in the same $PHYSAI_HOME count as one subscription: a Pod may read another stack's vault if an identity
+with the necessary role is federated with the Pod's service account. The values of a vault's secrets are in a file in
+the folder of the vault's simulation. Only the current user can read the file, and it is deleted with the simulation.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ class KeyVaults:
         return Answer(200, {"id": f"https://{vault}.vault.azure.net/secrets/{name}", "value": "none", **(held or {})})
 
     def _reaches(self, vault: Resource, folder: Path) -> bool:
-        """True if the caller's network can reach the vault: through the internet, an endpoint of the caller's own, or a
-        hub that both networks are peered with.
+        """True if the network of the caller's stack can reach the vault: over the internet, through a private endpoint
+        in its own network, or through a hub that both stacks' networks are peered with.
         """
         if get(vault.body, "properties.publicNetworkAccess") != "Disabled":
             return True

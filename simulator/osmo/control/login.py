@@ -16,8 +16,8 @@ OSMO = "osmo"
 """Value of `iss` and `aud` in the tokens that the service creates."""
 SECONDS = 3600
 SERVICE_SECONDS = 300
-"""Seconds for which a token is valid. `SECONDS`: an ID token, Entra's default. `SERVICE_SECONDS`: a token of the
-service, its ACCESS_TOKEN_TIMEOUT.
+"""Seconds for which a token is valid. `SECONDS`: for an ID token, Entra ID's default. `SERVICE_SECONDS`: for a token of
+OSMO's service, the service's ACCESS_TOKEN_TIMEOUT.
 """
 
 
@@ -72,6 +72,7 @@ def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -
 def _external(claims: Mapping[str, Any]) -> tuple[str, ...]:
     """Groups and app roles in a token's claims.
 
-    Entra writes groups under `groups`, or with emit_as_roles under `roles`, next to app roles.
+    Entra ID writes groups into `groups`, or into `roles` together with app roles if the app registration has
+    emit_as_roles.
     """
     return tuple(str(each) for name in ("groups", "roles") for each in claims.get(name) or ())

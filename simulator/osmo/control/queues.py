@@ -1,9 +1,10 @@
-"""KAI queues for OSMO's pools: updated when an agent connects, and at no other time.
+"""KAI queues for OSMO's pools. The queues are updated only when an agent connects.
 
-OSMO 6.3.1 sends them from `create_backend`, at each connection of an agent, and from its calls that change pools, which
-a configuration in a file refuses. Reloading that file does not send them (NVIDIA/OSMO 6.3.1
-src/service/agent/helpers.py:161 and src/service/core/config/configmap_loader.py; fixed later: NVIDIA/OSMO#1155). An
-agent connects again when its own Pod or a Pod of the control plane's Deployment osmo-agent is replaced.
+OSMO 6.3.1 sends queues in two cases: in `create_backend`, each time an agent connects, and after an API call that
+changes pools. OSMO refuses such calls if its configuration is a file, and reloading the file sends no queues
+(NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py:161 and src/service/core/config/configmap_loader.py; fixed later:
+NVIDIA/OSMO#1155). An agent connects again when its own Pod or a Pod of the control plane's Deployment osmo-agent is
+replaced.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from simulator.osmo_names import WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
 from simulator.scheduling import kai_names
 
 FILE = "osmo-connections.json"
-"""Name of the file, in the folder of a control plane, with the connection of each backend for which its queues were
-last written.
+"""Name of a file in the folder of a control plane. For each backend, the file has the connection for which the
+backend's queues were last written.
 """
 NAMESPACE_LABEL = "osmo.namespace"
 RETRY_SECONDS = 0.5
@@ -74,10 +75,10 @@ class Queues:
         """Creates the writer of queues.
 
         Args:
-            pods: Function that returns the Pods of the agents' namespace. services: Function that returns the Pods of
-                the control plane's Deployment osmo-agent. offline: Function that returns the reason why a backend is
-                not connected; empty if it is connected. worker: Function that returns a client with the rights of the
-                agents' account.
+            pods: Function that returns the Pods of the agents' namespace.
+            services: Function that returns the Pods of the control plane's Deployment osmo-agent.
+            offline: Function that returns the reason why a backend is not connected; empty if it is connected.
+            worker: Function that returns a client with the rights of the agents' account.
         """
         self._pods, self._services, self._offline, self._worker = pods, services, offline, worker
         self._file = folder / FILE

@@ -42,8 +42,10 @@ class _Run:
 
 
 class TokenPods:
-    """Runs the Pods of the token Job as local processes. `gateway`: function that returns the loopback address to use
-    for Services of the cluster; empty for a program that only reaches the API server.
+    """Runs the Pods of the token Job as local processes.
+
+    `gateway`: function that returns the loopback address to use in place of the cluster's Services; empty if the
+    program only needs the API server.
     """
 
     def __init__(
@@ -217,7 +219,9 @@ class TokenPods:
 
 
 def _below(folder: Path, container: Json, value: str) -> str:
-    """The value as a path below the folder if it leads to a mount or is the parent of one; else unchanged."""
+    """The path `value` moved below `folder` if it overlaps a mount of the container: it is inside the mount or contains
+    it. Any other value stays as it is.
+    """
     mounted = [str(each["mountPath"]) for each in container.get("volumeMounts") or ()]
     if value.startswith("/") and any(path.startswith(value) or value.startswith(path) for path in mounted):
         return str(folder / value.lstrip("/"))

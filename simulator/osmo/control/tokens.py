@@ -22,8 +22,8 @@ HEADER = {"alg": "HS256", "typ": "JWT"}
 
 
 class Invalid(Exception):
-    """Error for a text that is not a token, is signed with another key, or is outside its validity period; the text
-    says which.
+    """Error if a text is not a token, if another key signed the token, or if the token is outside its validity period.
+    The error's text names the reason.
     """
 
 

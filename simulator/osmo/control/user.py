@@ -1,6 +1,4 @@
-"""A user of OSMO who logs in with Entra ID and sends requests to the gateway, as OSMO's command line does for its
-user.
-"""
+"""A user of OSMO who logs in with Entra ID and sends requests to the gateway, as OSMO's command line does."""
 
 from __future__ import annotations
 
@@ -27,12 +25,12 @@ class Refused(SimulationError):
 
 
 class User:
-    """A principal of the simulated tenant at the gateway of one control plane.
+    """A user of the simulated tenant who sends requests to the gateway of one control plane.
 
     Args:
         address: Address of the gateway.
         simulation: The simulation's folder, with the key of the simulated Entra ID.
-        dropped: Reason why Azure lets no packet of the user through to the gateway; empty if it does.
+        dropped: Reason why Azure drops the user's packets to the gateway; empty if Azure lets the packets through.
     """
 
     def __init__(self, address: str, simulation: Path, principal: Principal, dropped: str = "") -> None:
