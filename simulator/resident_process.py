@@ -193,8 +193,8 @@ def _close(files: Iterable[int]) -> None:
 
 
 def _serve(wanted: dict[str, Any], files: Sequence[int]) -> None:
-    """Runs the program, or the requested module, in the forked copy, as if the command had started a new process for
-    it.
+    """Runs what the request `wanted` names, in the forked copy: the Pulumi program, or the function `serve` of a
+    module. The copy behaves as a new process of the command.
     """
     os.setpgid(0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

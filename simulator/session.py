@@ -85,8 +85,8 @@ class Session:
         self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
 
     def _with_existing_cluster(self, given: StackInput, project: str) -> dict[str, Any]:
-        """The configuration; for a stack that is deployed into an existing cluster, with the kubeconfig for that
-        cluster.
+        """Configuration of the stack. For a stack in an existing cluster, the kubeconfig of the simulated existing
+        cluster is added.
         """
         changed = (
             existing_cluster.provide(given.existing_cluster, self.clusters, self.folder)

@@ -89,7 +89,7 @@ class Simulation:
         return Checkpoint(self.folder / "backend", self.stack)
 
     def _keep_kubeconfig(self) -> None:
-        """Writes the kubeconfig of the deployed cluster, without credentials: it logs in with `kubelogin`,
+        """Writes the kubeconfig of the deployed cluster. It contains no credentials: clients log in with `kubelogin`,
         as on Azure.
         """
         kubeconfig = self.outputs().get("kubeconfig")

@@ -1,4 +1,5 @@
-"""Names that GitHub's runner controller gives and reads, copied from its source separately from the deployed code.
+"""Names that GitHub's runner controller gives to objects and reads from them, copied from the controller's source. The
+deployed code does not share them, so a wrong name there fails in the simulator.
 
 Source: actions/actions-runner-controller tag gha-runner-scale-set-0.14.2,
 charts/gha-runner-scale-set-controller/templates/_helpers.tpl and controllers/actions.github.com/constants.go; read

@@ -1,4 +1,5 @@
-"""Names that KAI gives and reads, copied from its source separately from the deployed code.
+"""Names that KAI gives to objects and reads from them, copied from KAI's source. The deployed code does not share them,
+so a wrong name there fails in the simulator.
 
 Source: kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/common/constants/constants.go, pkg/apis/scheduling,
 pkg/apis/kai/v1, pkg/operator/operands (resources.go of each), deployments/kai-scheduler/templates (default-shard.yaml,

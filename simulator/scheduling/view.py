@@ -107,8 +107,8 @@ class View:
         reason: str = "Unschedulable",
         status: str = "False",
     ) -> None:
-        """Sets a condition of a Pod with this message, by default PodScheduled=False. Sends no request if the Pod
-        already has the condition.
+        """Sets a condition of a Pod with the message `message`; by default the condition PodScheduled=False. Sends no
+        request if the Pod already has the condition.
         """
         conditions: list[Json] = at(pod, "status.conditions", [])
         before = next((each for each in conditions if each["type"] == type), dict[str, Any]())

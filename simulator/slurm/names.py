@@ -1,4 +1,5 @@
-"""Names that SchedMD's operator gives and reads, copied from its source separately from the deployed code.
+"""Names that SchedMD's operator gives to objects and reads from them, copied from the operator's source. The deployed
+code does not share them, so a wrong name there fails in the simulator.
 
 Source: SlinkyProject/slurm-operator v1.2.1, api/v1beta1/well_known.go, internal/utils/podutils and
 internal/builder/labels, docs/usage/nodeset-operations; read 2026-11-27.

@@ -84,8 +84,8 @@ def download(family: Family, release: Release, folder: Path, report: Report) -> 
 
     Raises:
         Unreachable: no connection.
-        NoRelease: the server's answer is no download, or its content or the version of a command in it differs from the
-            pinned ones.
+        NoRelease: the server does not send the file; or the file's checksum, or the version of a command in it, is not
+            the pinned one.
     """
     work = Path(tempfile.mkdtemp(prefix=f".{family.name}-", dir=folder.parent))
     try:

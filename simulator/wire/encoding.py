@@ -1,6 +1,7 @@
 """Encoding of property values for gRPC messages.
 
-Signatures and sentinels are those of the Pulumi SDK (`pulumi.runtime.rpc`), which the engine also uses.
+The marks for secrets, references and unknowns are those of the Pulumi SDK (`pulumi.runtime.rpc`), which the engine also
+uses.
 """
 
 from __future__ import annotations

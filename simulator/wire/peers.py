@@ -19,7 +19,9 @@ import psutil
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 """The kernel's socket tables. The second one contains IPv6 sockets that use IPv4 addresses, as gRPC's do."""
 _LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
-"""The loopback address 127.0.0.1 as written in these tables, on machines whose byte order is little-endian."""
+"""The loopback address 127.0.0.1 in the notation of the kernel's socket tables, on machines whose byte order is
+little-endian.
+"""
 REMEMBERED_SECONDS = 5.0
 """Seconds for which the owner of a port is remembered. Reading the kernel's table for each call would take
 milliseconds; after a longer time another user's process may have the port.

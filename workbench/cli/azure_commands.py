@@ -34,6 +34,8 @@ def assign(principal: str, kind: str, role: str, scope: str) -> str:
 
 
 def assign_limited() -> str:
-    """Command that grants the right to assign roles, limited by the condition, to the principal $1 on the scope $2."""
+    """Command that grants a right to assign roles to the principal $1 on the scope $2. The right is limited by
+    `condition`.
+    """
     line = 'az role assignment create --assignee-object-id "$1" --assignee-principal-type ServicePrincipal'
     return f'{line} --role {shlex.quote(ASSIGNER_ROLE)} --scope "$2" --condition "$CONDITION" --condition-version 2.0'

@@ -35,7 +35,7 @@ _RULE = '.protection_rules[]? | select(.type == "{0}")'
 _REVIEWERS = f"[{_RULE.format('required_reviewers')} | .reviewers[]?]"
 REVIEWERS = f"{_REVIEWERS} | length"
 KEPT = "kept"
-"""Key in a filter's output that is true if an environment already has branch policies. Such an environment is not
+"""Output of `environment_filter` for an environment that already has policies for branches. Such an environment is not
 changed.
 """
 

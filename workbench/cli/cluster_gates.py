@@ -30,7 +30,9 @@ class ClusterTarget:
 
 
 def real_cluster(kubeconfig: Path, settings: Settings, context: str | None = None) -> ClusterTarget:
-    """The cluster of a kubeconfig, with the pools that the settings describe. `context`: see `access_text`."""
+    """The cluster of a kubeconfig, with the pools that the settings describe. `context`: name of the kubeconfig
+    context, with the defaults of `chosen_context`.
+    """
     from physical_ai.readiness import expected_pools
     from physical_ai.readiness.client import connect
 
@@ -46,8 +48,8 @@ def cluster_of(stack: str, kubeconfig: Path | None, settings: Settings, context:
 
 
 def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
-    """A stack's simulated cluster with the pools of its last deployment; if no deployment has finished, with the pools
-    of the settings.
+    """A stack's simulated cluster, with the pools of its last finished deployment. If no deployment has finished, with
+    the pools of the settings.
     """
     from physical_ai.readiness import expected_pools
 

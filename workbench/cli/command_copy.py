@@ -53,7 +53,9 @@ STDERR = 2
 
 
 def serve(control: socket.socket) -> None:
-    """Runs the command line that it receives over the socket, and answers with the exit code. Ends the process."""
+    """Runs the command line that arrives over the socket `control`, and answers with the exit code.
+    Ends the process.
+    """
     with control.makefile("rb") as lines:
         request = json.loads(lines.readline())
     _take_over(request)

@@ -120,8 +120,8 @@ def print_foreign_json(document: Any) -> None:
 
 
 def print_text(text: str) -> None:
-    """Prints a text of several lines on stdout. Control characters, which it may quote from a file, are
-    made harmless.
+    """Prints a text of several lines on stdout. Control characters are made harmless, because the text may quote a
+    file.
     """
     print(inert(text), end="")
 

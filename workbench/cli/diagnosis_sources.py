@@ -86,7 +86,7 @@ def simulated_workflows(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def described_workflow(file: Path) -> list[dict[str, Any]]:
-    """The workflow in a file with an answer of OSMO's API.
+    """The workflow that a file describes. The file contains an answer of OSMO's API.
 
     Raises:
         typer.BadParameter: the file is not such an answer.

@@ -15,7 +15,9 @@ _PLATFORM_STACK = "dev-westus2"
 
 
 def _default_stack() -> str:
-    """Stack of commands that name none: the platform's, or in a project without it the first by name."""
+    """Stack of commands that name no stack: the platform's own stack or, in a project without it, the project's first
+    stack by name.
+    """
     names = sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in STACKS.glob("Pulumi.*.yaml"))
     return _PLATFORM_STACK if _PLATFORM_STACK in names or not names else names[0]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Least time in real seconds that a repair waits for alerts to end in the simulator. All other waits are
-shorter, because the simulator's clock is faster.
+"""Least time in real seconds that a repair waits for alerts to end in the simulator. All other waits are shorter there,
+because the simulator's clock is faster.
 """
 
 
@@ -190,7 +190,7 @@ def _progress(node: str, check: str, doing: str) -> None:
 
 
 def _model_speed() -> float:
-    """Real duration of a simulated minute, as a share of a minute."""
+    """Real duration of one simulated minute, in minutes."""
     from simulator.clock import seconds_per_model_minute
 
     return seconds_per_model_minute() / 60

@@ -95,8 +95,8 @@ def simulated_users(settings: Settings) -> list[str]:
 def generated_secrets(settings: Settings) -> list[str]:
     """Names of the secrets that a simulation makes up.
 
-    In a simulation OSMO's simulated control plane issues the token, nothing is sent to receivers of alerts, and nothing
-    is stored in a database.
+    Their real values are not needed: OSMO's simulated control plane issues the token, nothing is sent to receivers of
+    alerts, and nothing is stored in a database.
     """
     osmo = settings.osmo
     token = [AGENT_TOKEN] if osmo.needs_token else []

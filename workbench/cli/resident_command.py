@@ -18,13 +18,13 @@ from typing import Any
 from workbench.cli.exit_codes import FAILED
 
 COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
-"""Commands that run in a copy of the resident process. They are the most frequent ones while a simulation runs, and
-only then is there a resident process.
+"""Commands that run in a copy of the resident process. A resident process exists only while a simulation runs, and
+these are the most frequent commands then.
 """
 COPY = "workbench.cli.command_copy"
 """Module whose function `serve` runs in the copy."""
 PATIENCE = 60.0
-"""Seconds in which a copy must answer. Its imports may have to come first."""
+"""Seconds within which a copy must answer. The time includes imports that the resident process has not made yet."""
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SimulatedCapacity:
-    """Answers of the simulated Azure about quotas and VM sizes. It offers the sizes that the catalogue lists."""
+    """Answers of the simulated Azure about quotas and VM sizes. The simulated Azure offers the sizes that the catalogue
+    lists.
+    """
 
     state: AzureState
 

@@ -44,9 +44,9 @@ class Change(Total[PoolChange]):
 
     @property
     def services(self) -> tuple[Span, Span]:
-        """Difference of the costs besides nodes per month, at the low and at the high prices.
+        """Monthly difference of the costs other than nodes, at the low and at the high prices.
 
-        It is zero if one of the estimates does not know them, as that of a deployed stack.
+        The difference is zero if one of the two estimates has no such costs, as the estimate of a deployed stack.
         """
         new, old = (each.services if each else () for each in (self.after, self.before))
         if self.before is not None and not old:

@@ -55,11 +55,11 @@ class Basis(StrEnum):
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
-    """Spot at the regular price times the factor that the user gives."""
+    """Regular price times the Spot factor that the user gives."""
     SPOT_AT_REGULAR = "spot-at-regular"
-    """Spot at the regular price, because the user gives no factor and no price list has Spot prices."""
+    """Regular price for Spot nodes, because the user gives no factor and no price list has Spot prices."""
     MAX_PRICE = "max-price"
-    """Spot at the highest price that the pool's `spot.maxPrice` allows."""
+    """Highest Spot price that the pool's `spot.maxPrice` allows."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class Estimate(Total[PoolCost]):
     spot_factor: float | None
     not_counted: tuple[NotCounted, ...]
     services: tuple[ServiceCost, ...] = ()
-    """Costs besides the nodes, as ranges per month, which `hourly` and `monthly` leave out."""
+    """Costs other than nodes, as ranges per month. `hourly` and `monthly` leave them out."""
 
     @property
     def with_services(self) -> tuple[Span, Span]:
-        """The least and the most of nodes and services together, per month."""
+        """Monthly cost of nodes and services together: the least and the most."""
         low, high = total(self.services)
         return self.monthly.plus(low), self.monthly.plus(high)
 

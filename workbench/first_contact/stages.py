@@ -17,8 +17,8 @@ FILE = Path(__file__).with_name("stages.yaml")
 AS_ON_AZURE = "as-on-azure"
 CHECK, FRESH = ("physai", "check"), "--fresh"
 ZERO, ONE = "{zero}", "{one}"
-"""Placeholders in a command, for the arguments that let GPU pools begin without nodes (`zero_words`), and with which a
-check counts one node of each (`one_words`).
+"""Placeholders in a command. ZERO stands for the arguments that let GPU pools begin without nodes (`zero_words`); ONE
+for the arguments with which a check counts one node of each such pool (`one_words`).
 """
 Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | Literal["deployment", "nodes"]
 
@@ -59,7 +59,9 @@ class Subject:
     platforms: tuple[str, ...] = ()
     """Names of the stack's OSMO platforms with GPUs; empty for a stack without OSMO."""
     empty: tuple[str, ...] = ()
-    """GPU pools that begin without nodes by the settings. The stage `nodes` needs one of each."""
+    """Names of the GPU pools that begin without nodes by the settings. The stage `nodes` needs one node of each of
+    these pools.
+    """
     from_zero: tuple[str, ...] = ()
     """GPU pools that can scale to zero, but begin with at least one node by the stack's settings."""
 

@@ -58,7 +58,7 @@ class IdleNodes:
     """
 
     since: dict[str, float] = field(default_factory=dict[str, float])
-    """Time in seconds since which each node has been idle."""
+    """Time in seconds since which each node has been idle, by the node's name."""
 
     def note(self, idle: Iterable[str], now: float) -> None:
         """Records which nodes are idle now. The time of a node that is not idle now is forgotten."""

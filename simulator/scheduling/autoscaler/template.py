@@ -44,7 +44,7 @@ PREDICTED = (
 with several zones the autoscaler chooses the zone label at random; the simulation takes the first zone.
 """
 PREDICTED_PODS = 110
-"""Number of Pods that the autoscaler assumes for a node, whatever the pool's maxPods is."""
+"""Number of Pods that the autoscaler assumes for a node, regardless of the pool's maxPods."""
 NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
 PASSING_TAINTS = (
     "node.kubernetes.io/",
@@ -76,15 +76,15 @@ def pod_of(daemonset: Mapping[str, Any]) -> Json:
 
 
 def copy_of(node: Mapping[str, Any], pool: ScaledPool) -> Json:
-    """The template made from a live node."""
+    """Template for an additional node, copied from a ready node of the pool."""
     kept = [taint for taint in at(node, "spec.taints", []) if not str(taint["key"]).startswith(PASSING_TAINTS)]
     own = {**labels(node), "kubernetes.io/hostname": _name(pool)}
     return {"metadata": {"name": _name(pool), "labels": own}, "spec": {"taints": kept}, "status": node["status"]}
 
 
 def predicted(pool: ScaledPool) -> Json:
-    """The template for an empty pool: its GPUs follow from the VM size, and allocatable is assumed to equal the
-    capacity.
+    """Template for an additional node of an empty pool. Its GPUs follow from the VM size, and its allocatable amounts
+    equal its capacity.
     """
     size = catalog.vm_sizes().get(str(pool.spec.get("vmSize")))
     real = labels(pool.sample)

@@ -209,9 +209,8 @@ def _new(world: World, wanted: Wanted) -> Record:
 
 
 def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: AcceptanceLevel) -> AcceptanceLevel:
-    """Acceptance level that the repaired node must pass: the highest that a fault of the node requires, and at
-    least `least`. If no fault is
-    known and some evidence could not be read, a level that finds memory faults.
+    """Acceptance level that the repaired node must pass: the highest that a fault of the node requires, and at least
+    `least`. If no fault is known and some evidence could not be read, it is a level that finds memory faults.
     """
     from physical_ai.readiness.nodes.raw import most
 

@@ -30,7 +30,7 @@ InStack = Annotated[str, typer.Option("--stack", help="The simulated stack.")]
 def alerts(stack: Stack = DEFAULT_STACK, from_: From = None, json: Json = False) -> None:
     """List the alerts of the simulated stack: severity, what to do, runbook, and the simulated time since the fault.
 
-    `physai up --telemetry` starts the Prometheus and the Alertmanager that this reads.
+    `physai up --telemetry` starts the Prometheus and the Alertmanager that this command reads.
     """
     from physical_ai.settings import load
     from workbench.cli.alert_findings import with_findings

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from workbench.cli.prometheus_signs import Signals
 
 OF_PLATFORM = ("node", "pool", "workflow", "release")
-"""Kinds of subjects that depend on all parts of the platform: if a part could not be read, they may not work although
-no cause was found. A running Pod or a completed Job certainly works.
+"""Kinds of subjects that depend on all parts of the platform. If a part could not be read, such a subject may fail to
+work although no cause was found. Other subjects, such as a running Pod or a completed Job, certainly work if no cause
+was found.
 """
 Subject = Annotated[
     str,

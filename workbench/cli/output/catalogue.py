@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from physical_ai.settings.facts.pool_regions import Place
 
 Places = Mapping[str, Mapping[str, "Place"]]
-"""The catalogue's facts about a pool in a region, by region and by the pool's name."""
+"""The catalogue's facts about pools in regions: region → name of the pool → facts."""
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:

@@ -128,7 +128,9 @@ def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
 
 
 def _edges(judged: Sequence[Judgement]) -> Iterator[str]:
-    """One edge for all ports between two ends with the same state; red where the state is wrong."""
+    """Edges of the diagram. All ports between the same two ends share one edge if they have the same state. An edge is
+    red if its state is wrong.
+    """
     ports: dict[tuple[str, str, str, bool], list[str]] = {}
     for each, numbers in grouped(judged):
         key = (each.flow.source, _target(each), state_of(each), each.holds)

@@ -1,10 +1,13 @@
-"""Values that Azure adds to a resource by itself, and that a refresh reads into the state: their effect on a preview.
+"""Values that Azure adds to a resource by itself, and that a refresh reads into the state: the changes of a preview
+that come only from such values.
 
-The catalogue's `tolerated_differences.yaml` lists such values. For example, a cluster's GET lists every node pool, and
-azure-native's Read takes elements that were added to a list into the inputs (pulumi/pulumi-azure-native#1532). So after
-a refresh every preview removes these pools from `agentPoolProfiles`, where the program declares only the system pool.
-The engine cannot ignore added elements of a list, and ignoring the whole list would let later updates of the cluster
-send outdated node counts (pulumi/pulumi-azure-native#2719).
+The catalogue's `tolerated_differences.yaml` lists the values. For example, a cluster's GET lists every node pool, and
+azure-native's Read takes elements that were added to a list into the inputs (pulumi/pulumi-azure-native#1532). After a
+refresh, every preview therefore removes these pools from `agentPoolProfiles`, because the program declares only the
+system pool there.
+
+The engine cannot ignore single elements of a list. Ignoring the whole list would make later updates of the cluster send
+outdated node counts (pulumi/pulumi-azure-native#2719).
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ _PART = re.compile(r"([^.\[\]]+)")
 
 
 def significant(run: Run) -> list[Step]:
-    """The changes of a run, without those of `read_back`."""
+    """The changes of a run, without those that the function `read_back` returns."""
     left_out = {step.urn for step in read_back(run)}
     return [step for step in run.changed() if step.urn not in left_out]
 

@@ -67,7 +67,9 @@ def is_judged(preview: Preview) -> bool:
 
 
 def pool_facts(pools: Sequence[Mapping[str, Any]], nodes: Mapping[str, int]) -> dict[str, PoolFacts]:
-    """Facts of pools in the form of Azure Resource Manager. `nodes`: number of nodes that each has now."""
+    """Facts about pools that are in the form of Azure Resource Manager. `nodes`: present number of
+    nodes of each pool.
+    """
     return {str(pool["name"]): _facts(str(pool["name"]), pool, nodes) for pool in pools}
 
 

@@ -15,7 +15,9 @@ from workbench.cli.pull_request.affected import Affected, Kind
 MARKER = "<!-- physai pr-preview -->"
 """First line of the comment. It marks the comment that a later run updates."""
 LIMIT = 65_536
-"""GitHub's limit on a comment, in characters. The comment's size is counted in bytes, which are never fewer."""
+"""GitHub's limit on the characters of a comment. The comment's bytes are counted instead, because a text never has
+fewer bytes than characters.
+"""
 FILES = 3
 """Largest number of files that are listed as the reason why a stack is affected."""
 UNFOLDED = 2

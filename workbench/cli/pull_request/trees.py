@@ -159,9 +159,10 @@ class Side:
         return self._python("-m", self._command(), *arguments, timeout=timeout)
 
     def _command(self) -> str:
-        """The package that contains the commands. In a checkout's commits before 2026-11-28 it is in `physical_ai`.
+        """Name of the package that contains the commands. In commits of this repository before 2026-11-28, it is in
+        `physical_ai`.
 
-        A team's project has none: both of its sides run the installed one.
+        A team's project contains no such package: for its base and its head, the installed one is used.
         """
         own = self.folder / "physical_ai" / "cli"
         return ".".join(("physical_ai", "cli")) if own.is_dir() else "workbench.cli"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from physical_ai.settings.new_stack import Choice, PoolProposal, Proposal
 
 NONE = "none"
-"""Value in place of a VM size that leaves the pool out of the stack."""
+"""Answer in place of a VM size, with which a user leaves the pool out of the stack."""
 
 
 class Choices:

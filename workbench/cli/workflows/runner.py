@@ -191,8 +191,8 @@ def _ignore(task: TaskResult) -> None:
 
 
 class _TaskProgress:
-    """Reporter that prints a task's status when it changes. A reason for waiting is printed once, although the numbers
-    in the scheduler's message change.
+    """Reporter that prints a task's status when it changes. A reason for waiting is printed only once, even if the
+    numbers in the scheduler's message change.
     """
 
     def __init__(self) -> None:

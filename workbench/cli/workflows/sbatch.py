@@ -84,7 +84,9 @@ def _read(path: Path) -> str:
 
 
 def _check(text: str, name: str, context: Context) -> Checked:
-    """The result of checking the converted workflow, in a process with limits, as for any workflow file."""
+    """Result of the check of the converted workflow. As for any workflow file, the check runs in a
+    process with limits.
+    """
     import tempfile
 
     from workbench.osmo.lint import check_files

@@ -86,8 +86,8 @@ def _annotate(pod: dict[str, Any], image: str) -> None:
 
 
 def status_after_exit(submission: Submission, context: Context) -> Callable[[str, int, str, int], str]:
-    """Function `(task, exit code, status, retries)` that returns a task's status after its program has ended, by the
-    task's exit actions.
+    """Function `(task, exit code, status, retries)` that returns the status of a task whose program has ended. The
+    task's exit actions decide about the status.
     """
     from workbench.osmo.workflow import lifecycle
 

@@ -16,7 +16,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 PART_OF_BASELINE = 0.9
-"""A node fails if a figure is below this share of the same figure in the node's first run."""
+"""Least accepted share of the figure from the node's first run. A node with a lower figure fails."""
 _TO_DEVICE, _TO_HOST = "host_to_device_memcpy_ce", "device_to_host_memcpy_ce"
 _WORDS = {
     _TO_DEVICE: "host to GPU",
@@ -42,7 +42,8 @@ def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baselin
 
 
 def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """The result of an all-reduce test, from its average bus bandwidth. It fails if any value was computed wrongly.
+    """The result of an all-reduce test, from its average bus bandwidth. The test fails if any value was computed
+    wrongly.
 
     Raises:
         Unrecognised: the log is not a complete output, or is about another number of GPUs.

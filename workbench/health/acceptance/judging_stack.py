@@ -22,14 +22,15 @@ _NO_GPU = re.compile(rf"no devices (?:were )?found|unable to determine the devic
 def judge_stack(
     name: str, ended: tuple[str, int | None], promise: Promise, allocatable: Mapping[str, int], gpus: int = 0
 ) -> CheckResult:
-    """The result of the driver check: `failed` if something is known to be wrong, no verdict if something is not known.
+    """The result of the driver check: `failed` if something is known to be wrong, else `no-verdict` if something is not
+    known, else `passed`.
 
     Args:
         ended: The log and the exit code of the container.
         gpus: Number of GPUs that the container was given; 0 if that is not known.
 
     Raises:
-        Unrecognised: the log is not a complete report, and does not say why.
+        Unrecognised: the log is neither a complete report, nor says why there is none.
     """
     log, exit_code = ended
     known = EXIT_CODES.get(exit_code or 0, "")

@@ -62,8 +62,8 @@ def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
 
 
 def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | None]) -> None:
-    """Sends a change that `change` computes from the present Node. Repeats this if another client has changed the Node
-    meanwhile.
+    """Sends the change of a Node that the function `change` computes from the present Node. Tries again if another
+    client has changed the Node meanwhile.
     """
     for attempt in range(ATTEMPTS):
         found: Json = send("GET", f"/api/v1/nodes/{node}", {})
@@ -81,8 +81,8 @@ def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | No
 
 
 def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
-    """All conditions of the node, with that of the result replaced: a merge patch of the Node replaces the
-    whole list.
+    """All conditions of the node, with the acceptance condition replaced by that of `result`. The whole list is needed,
+    because a merge patch of the Node replaces the list.
     """
     wanted = condition(result)
     given: list[Json] = at(node, "status.conditions", [])

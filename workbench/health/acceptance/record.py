@@ -17,7 +17,9 @@ from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, AcceptanceLevel
 from physical_ai.planning.acceptance import NAMESPACE
 
 Verdict = Literal["passed", "failed", "no-verdict", "skipped"]
-"""Verdict of a check. `no-verdict`: its output was not understood, or it did not run; this never counts as passed."""
+"""Verdict of a check. `no-verdict`: the check's output was not understood, or the check did not run; this never counts
+as passed.
+"""
 
 LABEL = "physical-ai/acceptance"
 """Label of the ConfigMaps, Jobs and Pods of acceptance; its value is the node's name, or its first 63 characters."""
@@ -92,7 +94,7 @@ def config_map(result: NodeResult) -> dict[str, Any]:
 
 
 def document(result: NodeResult) -> dict[str, Any]:
-    """The result as JSON data, with `passed` for readers other than this module."""
+    """The result as JSON data. The key `passed` is added for readers that do not compute it from the checks."""
     return {
         **asdict(result),
         "time": result.time.astimezone(UTC).isoformat(timespec="seconds"),

@@ -111,7 +111,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entries(parent: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a list that must be there, without its `null` entries."""
+    """The objects of the list `parent[key]`, without its `null` entries. Raises Unrecognised if there
+    is no such list.
+    """
     given: Any = parent.get(key)
     if not isinstance(given, list):
         raise Unrecognised(f"dcgmi's results have another form: '{key}' is {_kind(given)}, not a list")
