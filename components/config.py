@@ -30,13 +30,17 @@ from physical_ai.settings.secrets import Secrets, secret_texts, secrets
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: the providers do not reach Azure."""
 CHARTS_VARIABLE = "PHYSICAL_AI_CHARTS"
-"""Environment variable with which a pipeline installs the archives that it has pulled: `cache`, for any stack."""
+"""Environment variable with which a pipeline makes every stack install chart archives that were pulled before. Its only
+value is `cache`.
+"""
 ENVIRONMENT = "(environment)"
 WOULD_REFUSE = "A real deployment would be refused:"
 
 
 def decode(value: Any) -> Any:
-    """Value of a text from the engine, which passes objects, lists, booleans and numbers as JSON."""
+    """Python value of a configuration value. The engine passes objects, lists, booleans and numbers as JSON texts; a
+    text that is not JSON is returned unchanged.
+    """
     if not isinstance(value, str):
         return value
     try:
@@ -93,8 +97,8 @@ def configured() -> tuple[Loaded, Secrets]:
 
 
 def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
-    """Faults of environment variables that would otherwise fail the deployment only where they are used, at its
-    end.
+    """Faults of environment variables that the program cannot use. Without this check, the deployment would fail only
+    when it uses them, at its end.
     """
     unusable = list(unusable_variables(environment))
     if environment.get(CHARTS_VARIABLE, "") not in ("", "cache"):
@@ -115,8 +119,8 @@ def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Load
 
 
 def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
-    """True where the program itself pulls missing chart archives. A pipeline has pulled them before, with
-    `--locked`.
+    """True where the program itself pulls missing chart archives: not in a simulation, and not in a pipeline, which has
+    pulled the archives before with `--locked`.
     """
     by_itself = loaded.settings.charts.source == "repository" and environment.get(CHARTS_VARIABLE) != "cache"
     return by_itself and not is_simulated(environment)

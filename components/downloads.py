@@ -82,8 +82,8 @@ def _problems(
 
 
 def installed_plugins(name: str, pin: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Programs that the engine may run as this plugin: first one on PATH, which takes precedence, then the installed
-    one.
+    """Programs on this machine that the engine may run as the plugin `name`: the one on PATH, which takes precedence,
+    then the installed one of version `pin`.
     """
     program = f"pulumi-resource-{name}"
     if ambient := shutil.which(program, path=environment.get("PATH", "")):

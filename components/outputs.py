@@ -71,16 +71,17 @@ class Deployed:
     """The values of outputs that are known only after a deployment."""
 
     cluster: Mapping[str, Any]
-    """Outputs about the cluster and what is around it, by name."""
+    """Outputs about the cluster and its Azure resources, by the name of the output."""
     gpus: pulumi.Input[Mapping[str, Any]]
     releases: Mapping[str, InstalledRelease]
     workflows_principal_id: pulumi.Input[str] | None = None
-    """Principal of the workflows; None where they have no identity in Azure."""
+    """Entra object id (principal id) of the identity of workflows' Pods; None where they have no Azure identity."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
-    """Commands that the owners of hub and zone have to run, by the name of the output."""
+    """Commands that the owners of an existing hub or DNS zone have to run, by the name of the output."""
     data: DataServices | None = None
     tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Vault and identity with which each served stack fetches its agents' token, by stack."""
+    """Key vault and identity from which another stack's OSMO agents fetch their token, by the name of the other stack.
+    """
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:

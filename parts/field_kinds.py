@@ -21,7 +21,7 @@ _PARAMETERS = {
     "azure_rules": ("settings", "trust"),
     "existing_rules": ("settings", "trust"),
 }
-"""Parameters of the functions of a part, by the field that contains a function or a tuple of functions."""
+"""Parameter names that each function in a field of `Part` must have, by the name of the field."""
 _TUPLES = ("setting", "examples", "needs", "rules", "azure_rules", "existing_rules")
 _MAPPINGS = ("owned", "privileged", "chart_images", "floating_images")
 _TEXTS = ("name", "title", "resource_type", "resource_name")

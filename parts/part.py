@@ -101,10 +101,7 @@ def _no_secrets(_settings: Settings) -> Iterable[tuple[Path, str]]:
 
 @dataclass(frozen=True)
 class Part:
-    """An optional part: its names, and functions of a stack's settings.
-
-    The program derives everything else from these.
-    """
+    """Description of an optional part: its names, its properties, and functions that decide by a stack's settings."""
 
     name: str
     """Name of the part's folder in `parts/`."""
@@ -117,7 +114,9 @@ class Part:
     resource_name: str
     """Last words of the component's resource name.
 
-    Type and name are part of every URN below the component, so neither may ever change.
+    `resource_type` and `resource_name` are contained in the URNs of the component and its children. A change would
+    replace
+    all these resources, so neither field may ever change.
     """
     owned: Mapping[str, Mapping[str, str]]
     """Keys that the part's values files may not set, by chart, each with what to change instead."""
@@ -129,8 +128,8 @@ class Part:
     The plan is None for a stack without the part.
     """
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    """Committed stacks, each with additional settings that install the part: the tests and recordings of all parts use
-    them.
+    """Stacks that install the part, for tests and recordings: each is the name of a committed stack and the settings to
+    add.
     """
     stage: Stage = "gpus"
     """Time at which the part is declared.

@@ -20,7 +20,11 @@ class ClusterAccessArgs:
 
 
 class ClusterAccess(pulumi.ComponentResource):
-    """Azure RBAC roles on the cluster. All resources in the cluster depend on `assignments`."""
+    """Role assignments on the cluster: one for each of `ClusterAccessArgs.grants`.
+
+    Attributes:
+        assignments: the role assignments. Every resource in the cluster is created after them.
+    """
 
     assignments: list[authorization.RoleAssignment]
 

@@ -72,8 +72,8 @@ def os_disk_gb(disk: OsDisk) -> int | None:
 
 
 def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    """Settings for how AKS replaces the nodes of a user pool. ARM accepts only one of surge and unavailability above
-    zero.
+    """Upgrade settings of a user pool: surge, unavailable nodes and drain timeout. ARM accepts a value above zero for
+    surge or for unavailable nodes, not for both.
     """
     return containerservice.AgentPoolUpgradeSettingsArgs(
         max_surge=pool.upgrade.max_surge,
@@ -83,7 +83,7 @@ def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSetting
 
 
 def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    """Settings for how AKS replaces the nodes of a system pool: always with a surge, which the settings require.
+    """Upgrade settings of a system pool: surge and drain timeout.
 
     AKS accepts no `maxUnavailable` on system pools, not even 0 (AKS docs, upgrade-aks-node-pools-rolling, 2026-05-29).
     """
@@ -102,7 +102,11 @@ def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
 
 @dataclass(frozen=True)
 class UserPoolArgs:
-    """Inputs of a user pool without GPUs from the rest of the platform."""
+    """Inputs of `declare_user_pool`.
+
+    `retry`: hook that repeats the creation until newly assigned roles are in effect.
+    `guard`: hook that fails an upgrade which AKS would refuse.
+    """
 
     pool_name: str
     resource_group_name: pulumi.Input[str]

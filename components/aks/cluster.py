@@ -24,8 +24,12 @@ from physical_ai.settings.facts.telemetry import METRIC_LABELS
 
 @dataclass(frozen=True)
 class PrivateApi:
-    """Form of a private API server. `dns_zone` is the id of a zone, `system` or `none`. With `subnet_id` the API
-    server has its address there.
+    """Settings of a private API server.
+
+    Attributes:
+        dns_zone: id of a private DNS zone, or AKS's keyword `system` or `none`.
+        has_public_name: True where the API server also has a public DNS name.
+        subnet_id: subnet that contains the API server's address; None for a private endpoint.
     """
 
     dns_zone: pulumi.Input[str]
@@ -35,8 +39,10 @@ class PrivateApi:
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """Inputs of `Cluster`. `nat_addresses` are the public IPv4 addresses of the nodes; `retry` waits for fresh role
-    assignments.
+    """Inputs of `Cluster`.
+
+    `nat_addresses`: public IPv4 addresses of the nodes.
+    `retry`: hook that repeats the creation until the role assignments are in effect.
     """
 
     names: Names
@@ -57,13 +63,15 @@ class ClusterArgs:
     container_logs: pulumi.Input[str] | None = None
     """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
     reads_vaults: bool = False
-    """True to install AKS' provider of secrets from key vaults."""
+    """True to install AKS's add-on that mounts secrets from key vaults into Pods."""
     private_api: PrivateApi | None = None
     """A private API server; None for one with a public address."""
     behind_firewall: bool = False
     """True where the subnets reach the internet through routes to a firewall, not through NAT gateways."""
     after: Sequence[pulumi.Resource] = ()
-    """Resources other than the control plane's that nodes need to join: peerings, DNS servers."""
+    """Resources that must exist before the cluster, besides the role assignments: peerings and DNS servers, without
+    which nodes cannot join.
+    """
 
 
 class Cluster(pulumi.ComponentResource):
@@ -78,8 +86,8 @@ class Cluster(pulumi.ComponentResource):
     name: pulumi.Output[str]
     oidc_issuer_url: pulumi.Output[str]
     upgrade_guard: pulumi.ResourceHook
-    """Hook that fails an upgrade of the cluster or of a pool which AKS would refuse, and names the
-    PodDisruptionBudgets that block it.
+    """Hook for updates of the cluster and its pools. If PodDisruptionBudgets would make AKS refuse an upgrade, the hook
+    fails the update and names them.
     """
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -155,7 +163,9 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
-    """Override that forces upgrades until the time; None without a time, since ARM would ignore such an override."""
+    """Override that forces upgrades until `until`; None without `until`, since ARM ignores an override without an
+    end.
+    """
     if until is None:
         return None
     return containerservice.ClusterUpgradeSettingsArgs(
@@ -194,9 +204,9 @@ def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.Mana
 
 
 def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:
-    """Azure Monitor's add-on for metrics.
+    """Profile of Azure Monitor's add-on for metrics.
 
-    Without the list of allowed labels, its kube-state-metrics exports no label of any object.
+    The list of allowed labels is set because without it the add-on's kube-state-metrics exports no labels of objects.
     """
     return containerservice.ManagedClusterAzureMonitorProfileArgs(
         metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(

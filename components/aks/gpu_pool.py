@@ -65,11 +65,11 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
 
 @dataclass(frozen=True)
 class GpuPoolArgs:
-    """Inputs of one GPU node pool from the rest of the platform.
+    """Inputs of `GpuPool`.
 
-    `subnet_assignment`: the role with which the control plane joins the subnet.
-    `retry`: waits until that role is in effect.
-    `guard`: fails an upgrade that AKS would refuse, and names the PodDisruptionBudgets that block it.
+    `subnet_assignment`: role assignment with which the control plane can join nodes to the subnet.
+    `retry`: hook that repeats the creation until the role is in effect.
+    `guard`: hook that fails an upgrade which AKS would refuse, and names the PodDisruptionBudgets that block it.
     """
 
     name: str
@@ -88,7 +88,8 @@ class GpuPool(pulumi.ComponentResource):
     """An AKS user node pool whose nodes have GPUs of one model and one driver source.
 
     Attributes:
-        settled: known once the pool is created, or its creation has failed under `--continue-on-error`.
+        settled: output that becomes known when the pool is created, or when its creation has failed under
+            `--continue-on-error`.
     """
 
     node_pool: containerservice.AgentPool

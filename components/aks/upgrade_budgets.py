@@ -1,5 +1,5 @@
-"""Check, in the preview and before the request, for PodDisruptionBudgets because of which AKS would refuse an
-upgrade.
+"""Check for PodDisruptionBudgets that would make AKS refuse an upgrade. It runs in previews, and before the upgrade is
+requested.
 """
 
 from __future__ import annotations

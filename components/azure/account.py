@@ -13,7 +13,8 @@ from pulumi_azure_native import authorization
 def azure_subscription() -> str:
     """Id of the subscription that the Azure provider is logged in to.
 
-    A synchronous call: the ids of roles contain it, and are known in previews too.
+    The function asks the provider synchronously and returns a plain text, not an Output. The ids of roles contain it,
+    and so are known in previews too.
 
     Raises:
         pulumi.RunError: no subscription is selected.

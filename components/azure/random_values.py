@@ -42,7 +42,7 @@ class RandomPassword(pulumi_random.RandomPassword):
 def generated_password(
     name: str, length: int, generation: int, opts: pulumi.ResourceOptions, *, first: str | None = None
 ) -> pulumi.Output[str]:
-    """Password of the given generation, the last one.
+    """Password of generation `generation`, which is the newest one.
 
     The passwords of earlier generations stay in the state: protected resources cannot be deleted or replaced.
 

@@ -1,5 +1,5 @@
-"""Azure identity for service accounts of the cluster. Pods exchange their service account token for one of the
-identity, so that no key exists.
+"""Azure identity for service accounts of the cluster. Pods exchange the token of their service account for a token of
+the identity, so no key has to be stored.
 """
 
 from __future__ import annotations

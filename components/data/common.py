@@ -29,7 +29,7 @@ class Place:
         return ENABLED[self.plan.public]
 
     def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-        """Options of resources that contain data: besides what the parent sets, they are protected where the plan says
-        so.
+        """Resource options for resources that contain data: a child of `parent`, and protected from deletion if the
+        plan says so.
         """
         return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)

@@ -48,7 +48,7 @@ class Postgres(pulumi.ComponentResource):
 
     Attributes:
         server: the server that connections go to.
-        host, port, database, user, password: of a connection, which has to use TLS.
+        host, port, database, user, password: parameters of a connection. Only connections with TLS are accepted.
     """
 
     server: dbforpostgresql.Server

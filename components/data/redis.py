@@ -25,7 +25,7 @@ class Redis(pulumi.ComponentResource):
     """Azure Managed Redis cluster with one database.
 
     Attributes:
-        host, port, key: of a connection, which has to use TLS.
+        host, port, key: parameters of a connection. Only connections with TLS are accepted.
     """
 
     cluster: redisenterprise.RedisEnterprise

@@ -1,6 +1,7 @@
-"""The mode of gates that the environment variable sets for this deployment.
+"""The mode of the gates in this deployment, from an environment variable. A gate is a step that waits until deployed
+software works.
 
-`configured` has already refused unknown values.
+`components.config.configured` has already refused unknown values of the variable.
 """
 
 from __future__ import annotations

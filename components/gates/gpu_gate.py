@@ -30,10 +30,10 @@ class GpuGateArgs:
     """Minutes to wait. With 0 the gate reads the cluster once, and only warns."""
     after: Sequence[pulumi.Resource]
     settled: Sequence[pulumi.Input[str]] = ()
-    """Outputs that are known when the node pools exist or have failed.
+    """Outputs that become known when the node pools exist, or when their creation has failed.
 
-    They are not among `after`: the SDK ends a program in which a resource depends on a failed one, and with it the
-    deployment of the other pools (pulumi 3.259, runtime/_depends_on.py).
+    The pools themselves are not in `after`. A resource that depends on a failed resource makes the SDK end the whole
+    program, so that the other pools would not be deployed either (pulumi 3.259, runtime/_depends_on.py).
     """
     connect: Callable[[str], Get] | None = None
     """Function that opens a reader of the cluster from a kubeconfig; tests replace it."""

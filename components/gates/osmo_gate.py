@@ -1,5 +1,5 @@
-"""Last step of a deployment with OSMO: waits for what Helm does not wait for, and deletes workflows before their
-agents.
+"""Last step of a deployment with OSMO: it waits for Deployments that Helm does not wait for, and deletes workflows
+before the agents that serve them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OsmoGateArgs:
 
     kubeconfig: pulumi.Input[str]
     backend: bool
-    """True where the stack has OSMO's agents. Where it no longer has them, the gate deletes their workflows."""
+    """True where the stack has OSMO's agents. If False, the gate deletes workflows that are still in the cluster."""
     service: bool
     """True where the stack has OSMO's control plane."""
     after: Sequence[pulumi.Resource]
@@ -40,13 +40,14 @@ class OsmoGateArgs:
 
 
 class OsmoGate(pulumi.ComponentResource):
-    """Waits until scheduler, agents and control plane are available, as far as the stack has them.
+    """Waits until OSMO's scheduler, agents and control plane are available, except those that the stack does not have.
 
-    In a stack without agents, deletes the workflows of agents that the deployment is about to delete.
+    In a stack without agents, the gate deletes the workflows that are still in the cluster. The Pods of workflows have
+    a finalizer that only the agents remove, and the engine deletes agents that the stack no longer declares after the
+    program has ended. So the gate deletes the workflows while the agents still run.
 
-    The gate acts within `apply`, because every deployment needs it, also a deployment that changes no resource. The
-    engine deletes what a stack no longer has at the end of a deployment, after the program. So this is where workflows
-    can still be deleted in order: their Pods carry a finalizer that only the agents remove.
+    The gate acts within `apply`, because it has to act in every deployment, also in a deployment that changes no
+    resource.
     """
 
     def __init__(self, name: str, args: OsmoGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Last step of a deployment: it fails if a Helm release has failed, also where the engine's state does not know of the
+"""Last step of a deployment: it fails if a Helm release in the cluster has failed, even if the engine's state shows no
 failure.
 """
 

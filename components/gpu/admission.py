@@ -1,4 +1,4 @@
-"""Admission policies for GPU Pods, whatever creates them, and for new GPU nodes."""
+"""Admission policies for GPU Pods of every origin, and for new GPU nodes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ class GpuAdmissionArgs:
 
 
 class GpuAdmission(pulumi.ComponentResource):
-    """Admission policies for GPU Pods that OSMO does not create: they need the driver's capabilities, and a pool.
-    With `health.admit: accepted` also the policy that keeps work from new GPU nodes."""
+    """Admission policies for GPU Pods that OSMO does not create: they check that such a Pod requests the driver's
+    capabilities and selects a pool. With `health.admit: accepted` there is one more policy, which keeps work away from
+    new GPU nodes.
+    """
 
     def __init__(self, name: str, args: GpuAdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GpuAdmission", name, {}, opts)

@@ -11,8 +11,8 @@ API_VERSION = "nvidia.com/v1alpha1"
 IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")
 """Fields of an NVIDIADriver that the API server refuses to change (NVIDIADriver CRD)."""
 BACKGROUND_DELETION = {"pulumi.com/deletionPropagationPolicy": "background"}
-"""Annotation with which an NVIDIADriver is deleted before its DaemonSet: otherwise the removal of a pool waits for
-Pods on nodes that no longer exist.
+"""Annotation that makes the API server delete an NVIDIADriver at once, and its DaemonSet afterwards. Otherwise the
+removal of a pool would wait for Pods on nodes that no longer exist.
 """
 
 
@@ -21,9 +21,9 @@ def nvidia_driver(
 ) -> kubernetes.apiextensions.CustomResource:
     """Declares the NVIDIADriver of one pool. The engine does not wait for it: the driver takes minutes to build.
 
-    The field `repository` is known only when the release is. If all fields were known, the preview of an upgrade would
-    check them against the kind that the running release installed, and fail for a field of the new release (`field not
-    declared in schema`).
+    The field `repository` is made an output that is known only after the release, so that previews do not check the
+    object. A preview checks an object whose fields are all known against the CRD in the cluster. In an upgrade that is
+    still the old release's CRD, and a field of the new release would fail (`field not declared in schema`).
     """
     repository = driver.spec["repository"]
     return kubernetes.apiextensions.CustomResource(

@@ -1,4 +1,6 @@
-"""Record of each GPU machine: a small program on every GPU node, its rights, and the removal of old records."""
+"""Recording of facts about each GPU machine: a small program on every GPU node, the program's rights, and the removal
+of old records.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,12 @@ class GpuEvidenceArgs:
 
 
 class GpuEvidence(pulumi.ComponentResource):
-    """Two DaemonSets that record machines, the second with `nvidia-smi`, and a CronJob that removes old records.
+    """Two DaemonSets that record facts about GPU machines, and a CronJob that removes old records. The second DaemonSet
+    uses
+    `nvidia-smi`.
 
-    The policies that limit the program's rights are created before the rights, and both before the Pods. The engine
-    does not wait for the Pods.
+    Order of creation: the policies that limit the program's rights, the rights, the Pods. The engine does not wait for
+    the Pods.
     """
 
     def __init__(self, name: str, args: GpuEvidenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -25,14 +25,14 @@ class GridDriverArgs:
 
 
 class GridDriver(pulumi.ComponentResource):
-    """The agent's DaemonSet, its files, its rights, and the policies that limit them; nothing in a stack without a
-    GRID pool.
+    """The GRID driver agent's DaemonSet, its files, its rights, and the policies that limit the rights. A stack without
+    a GRID pool has none of them.
 
-    The agent is declared for pools without nodes too, since a node gets its driver when it joins. Limits are created
-    before rights, and both before the Pods. The engine does not wait for drivers.
+    The agent is declared for pools without nodes too, since a node gets its driver when it joins. Order of creation:
+    the policies, the rights, the Pods. The engine does not wait for drivers.
 
     Attributes:
-        daemon_set: None without a GRID pool.
+        daemon_set: the agent's DaemonSet; None in a stack without a GRID pool.
     """
 
     daemon_set: kubernetes.apps.v1.DaemonSet | None

@@ -1,4 +1,6 @@
-"""NVIDIA GPU Operator: its configuration, its release, and a driver for each pool that gets one from it."""
+"""NVIDIA GPU Operator: its configuration, its Helm release, and an NVIDIADriver for each pool whose driver the operator
+installs.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ class GpuOperatorArgs:
     after: Sequence[pulumi.Resource] = ()
     """Resources that must exist before the first operand runs."""
     installs: bool = True
-    """False where the cluster has a GPU Operator already: then only the ConfigMaps are created, which the operator's
-    owner has to name.
+    """True where the stack installs the GPU Operator. False where the cluster already has one: then only the ConfigMaps
+    are created, and the owner of that operator has to refer to them in its configuration.
     """
 
 
@@ -45,9 +47,12 @@ class GpuOperator(pulumi.ComponentResource):
     """The GPU Operator, created after the ConfigMaps that its operands mount and before the drivers that it installs.
 
     Attributes:
-        releases: the Helm release, whose CRDs remain when it is deleted; empty where the operator was there before.
-        installed: the same release, by name.
-        drivers: NVIDIADriver resources by pool. They are deleted before the release, which removes their DaemonSets.
+        releases: list with the Helm release, whose CRDs remain when it is deleted; empty if the stack does not install
+            the operator.
+        installed: the Helm release as an `InstalledRelease`, by its name; empty if `releases` is empty.
+        drivers: NVIDIADriver resources by pool. They are deleted before the release, so that the operator still runs
+            and
+            removes the DaemonSets of the drivers.
         configs: ConfigMaps by name.
     """
 

@@ -1,4 +1,4 @@
-"""Component of an optional part: the objects of its plan before the Helm releases, the releases, and the objects after
+"""Component class for optional parts. It declares a part's Helm releases, and the Kubernetes objects before and after
 them.
 """
 
@@ -28,7 +28,7 @@ class AzurePlace:
     subscription_id: str
     cluster_id: pulumi.Input[str]
     pools: Mapping[str, pulumi.Resource]
-    """Node pools that parts bring, by name."""
+    """Node pools that exist for an optional part, such as the pool of GitHub runners, by name."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ class ChartPartArgs:
 
 
 class ChartPart(pulumi.ComponentResource):
-    """Objects and Secrets before a part's releases, the releases, and objects of kinds that the releases bring.
+    """An optional part in the cluster. The component declares first the objects and Secrets that the part's Helm
+    releases need, then the releases, and then the objects whose CRDs the releases install.
 
-    A part that needs more has a class of its own, which declares further resources in `before` and `after`.
+    A part that needs other resources too has a subclass, which declares them in `before` and `after`.
 
     Attributes:
-        installed: the releases, by name.
+        installed: the Helm releases, by name.
     """
 
     installed: Mapping[str, InstalledRelease]
@@ -93,11 +94,11 @@ class ChartPart(pulumi.ComponentResource):
         return {"version": releases[0].chart.version} if releases else {}
 
     def known_after(self, key: str, value: Mapping[str, Any]) -> pulumi.Output[Mapping[str, Any]]:
-        """The given field of an object whose kind a release brings, as an output that is known only once the release
-        is.
+        """Returns `value` as an output that is known only after the release `key`. `value` is a field of an object
+        whose CRD the release installs.
 
-        A preview looks up the kind of any object whose fields are all known, and the kind does not exist before the
-        release.
+        A preview checks an object against its CRD once all fields are known, and before the release the CRD does not
+        exist.
         """
         return self.releases[key].status.apply(lambda _: value)
 

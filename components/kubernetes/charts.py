@@ -15,7 +15,9 @@ from physical_ai.settings.models.tree import ChartSourceName
 
 @dataclass(frozen=True)
 class InstalledRelease:
-    """A Helm release of the stack, as its gate and its outputs name it."""
+    """A Helm release of the stack, with the version and namespace that the release gate and the stack's outputs
+    show.
+    """
 
     resource: kubernetes.helm.v3.Release
     version: str
@@ -55,10 +57,11 @@ def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool =
 
     Args:
         chart: The pinned chart.
-        source: `repository`: the chart's address, by which a simulation finds the simulator's model of it. `cache`:
-            the pulled archive, which was verified before any resource was declared; a real deployment installs no
-            other.
-        skip_await: True where something else waits until the release works.
+        source: `cache`: the chart is the pulled archive, which was verified before any resource was declared; every
+            real
+            deployment uses it. `repository`: the chart is an address in a repository; only a simulation uses it, and
+            finds the simulator's model of the chart by the address.
+        skip_await: True where something other than Helm waits until the release works.
     """
     return {
         **_archive(chart, source),

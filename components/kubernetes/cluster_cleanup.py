@@ -1,4 +1,6 @@
-"""Removal of a stack from a cluster that remains: a Job that removes what the other releases leave."""
+"""Cleanup for a cluster that remains after the stack is destroyed: a Job removes the objects that the stack's Helm
+releases leave behind.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,13 @@ class ClusterCleanupArgs:
 
 
 class ClusterCleanup(pulumi.ComponentResource):
-    """Helm release that has hooks only.
+    """Helm release whose chart has only hooks: its deletion runs the cleanup Job.
 
-    It has to be created before everything else in the cluster, so that it is deleted last.
+    The release has to be created before everything else in the cluster, so that it is deleted last.
 
     Attributes:
-        release: the release; its values keep what the cluster had when the release was created.
+        release: the Helm release. Its value `found` lists the objects that the cluster had before the first deployment,
+            and never changes.
     """
 
     release: kubernetes.helm.v3.Release

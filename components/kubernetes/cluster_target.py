@@ -11,14 +11,15 @@ import pulumi_kubernetes as kubernetes
 
 @dataclass(frozen=True)
 class ClusterTarget:
-    """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect.
+    """The cluster into which Kubernetes objects are deployed.
 
     Attributes:
-        cluster: the cluster's resource where the stack creates it; None for a cluster that remains when the stack is
-            deleted.
+        provider: Kubernetes provider with the login to the cluster.
+        cluster: the AKS cluster's resource; None for an existing cluster, which remains when the stack is deleted.
+        retry: hook that repeats an operation until newly assigned roles are in effect.
         after: resources that must exist before every object in the cluster.
-        labels: labels of the stack's namespaces, by which a later run recognizes them; none where the whole cluster
-            belongs to the stack.
+        labels: labels of the namespaces by which a later run recognizes them as the stack's; empty if the stack created
+            the cluster.
     """
 
     provider: kubernetes.Provider
@@ -33,10 +34,10 @@ class ClusterTarget:
         depends_on: Sequence[pulumi.Resource] = (),
         before_update: Sequence[pulumi.ResourceHook] = (),
     ) -> pulumi.ResourceOptions:
-        """Options of an object in the cluster.
+        """Resource options for an object in the cluster.
 
-        Where the cluster is the stack's own, the object is deleted with it, so that neither a destroy nor a
-        replacement of the cluster needs its API server, or nodes for the hooks of releases.
+        If the stack created the cluster, the object counts as deleted when the cluster is deleted. So a destroy or a
+        replacement of the cluster sends no deletions to the API server, and runs no hooks of releases on the nodes.
         """
         return pulumi.ResourceOptions(
             parent=parent,

@@ -33,17 +33,18 @@ class ExistingClusterArgs:
 
 
 class ExistingCluster(pulumi.ComponentResource):
-    """The provider for a cluster that the stack has not created, and the labels and taints of its node classes.
+    """The provider for a cluster that the stack has not created, and the labels and taints that the stack gives to its
+    nodes.
 
-    The component reads the cluster while the program runs, previews included, so that a preview shows every node that
-    changes, and refuses to take over objects of other owners before anything is changed.
+    The component reads the cluster while the program runs, in previews too. So a preview shows every node that changes,
+    and a conflict with objects of other owners fails the run before anything is changed.
 
     Attributes:
-        kubeconfig: text with the login of its user, for the gates; no output of the stack.
-        changed: the nodes' labels and taints. Workloads on the node classes come after them.
-        mark: distinguishes this deployment from another one of the same name, whose state is elsewhere.
+        kubeconfig: kubeconfig text with the user's login, for the gates; it is no output of the stack.
+        changed: resources that set the labels and taints of nodes. Workloads for these nodes are created after them.
+        mark: text that tells this deployment from another stack of the same name whose state is stored elsewhere.
         found: software and nodes of the cluster.
-        classes: labels and taints that its nodes get.
+        classes: labels and taints for each node that the stack changes.
     """
 
     kubeconfig: pulumi.Output[str]
@@ -97,8 +98,8 @@ class ExistingCluster(pulumi.ComponentResource):
         self.register_outputs({"nodes": len(verdict.changes)})
 
     def _patch(self, name: str, change: NodeChange) -> kubernetes.core.v1.NodePatch:
-        """Patch of a node, owned by a field manager of the stack's own, so that its deletion removes these labels and
-        taints only.
+        """Declares the patch that sets a node's labels and taints. The patch has a field manager of its own, so that
+        its deletion removes these labels and taints and no others.
         """
         taints = [
             kubernetes.core.v1.TaintPatchArgs(
@@ -119,9 +120,9 @@ class ExistingCluster(pulumi.ComponentResource):
 
 
 def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Survey]:
-    """Kubeconfig of the context, and the software and nodes of the cluster.
+    """Kubeconfig text of `context` in `file`, and the software and nodes of the cluster.
 
-    `settings` are used only in a run without any cluster.
+    `settings` are not used here; a simulation replaces this function with one that uses them.
 
     Raises pulumi.RunError where the kubeconfig or the cluster cannot be read.
     """

@@ -18,7 +18,9 @@ _OF_ITSELF = ("apiVersion", "kind")
 
 
 def unknown_fields(resource: type[Any], obj: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each field that the SDK's type does not have. Fields inside Outputs are not checked."""
+    """Messages about unknown fields: one for each field of `obj` that the SDK's type `resource` does not have. Fields
+    inside Outputs are not checked.
+    """
     named = _properties(resource, of_resource=True)
     for key, value in obj.items():
         if key in named:

@@ -1,4 +1,6 @@
-"""Network policies: which Pods reach the platform's own namespaces, and which destinations the Pods in these reach."""
+"""Network policies of the platform's own namespaces: which Pods may connect to them, and which destinations their Pods
+may connect to.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from components.kubernetes.objects import declare
 class IsolationArgs:
     target: ClusterTarget
     policies: Sequence[Mapping[str, Any]]
-    """The NetworkPolicies: one for each namespace that denies all traffic, and further ones that allow some."""
+    """The NetworkPolicies. For each namespace, one policy denies all traffic, and further policies allow the traffic
+    that the platform needs.
+    """
     after: Sequence[pulumi.Resource]
     """The namespaces."""
 

@@ -40,7 +40,7 @@ _ARGUMENTS = {
     "automountServiceAccountToken": "automount_service_account_token",
     "preemptionPolicy": "preemption_policy",
 }
-"""Names of the SDK's arguments for fields whose argument is not called like the field."""
+"""Argument name in the SDK, by field name in the manifest, for fields where the two names differ."""
 _IMMUTABLE = ("ResourceClaim", "ResourceClaimTemplate")
 """Kinds whose spec the API server never changes (Kubernetes API reference, resource.k8s.io/v1)."""
 _ENVELOPE = ("apiVersion", "kind", "metadata")
@@ -55,13 +55,14 @@ def declare(
     after: Sequence[pulumi.Resource] = (),
     common: str = "",
 ) -> list[pulumi.Resource]:
-    """Declares the objects as resources, and returns these.
+    """Declares Kubernetes objects as Pulumi resources, and returns the resources.
 
     Args:
         name: First part of every resource's name; the object's namespace, name and kind follow.
-        manifests: Objects of the kinds known here. Values may be Outputs.
-        after: Resources that must exist before any of them.
-        common: Prefix of all object names, which resource names omit. Where it is given, they omit namespaces too.
+        manifests: Manifests of the objects. Values may be Outputs.
+        after: Resources that must exist before the first object.
+        common: Prefix of the objects' names that is left out of the resources' names. With a prefix, the resources'
+            names contain no namespace either.
 
     Raises:
         pulumi.RunError: an object is of another kind, or has a field that its kind does not have.
@@ -116,10 +117,12 @@ def declare_agent(
     common: str,
     also: Sequence[pulumi.Resource] = (),
 ) -> list[pulumi.Resource]:
-    """Declares the limits, then the rights, and the files of an agent of `agents/`, and returns what its Pods need.
+    """Declares what the Pods of an agent in `agents/` need: policies that limit the agent, then its rights, and the
+    ConfigMap with its files. Returns the resources that the Pods have to wait for.
 
     Args:
         namespace: Namespace of the Pods.
+        common: Prefix of the objects' names, which resource names omit.
         also: Other namespaces that the agent has rights in.
     """
     limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)

@@ -1,4 +1,4 @@
-"""Admission policies because of which Pods pull from the stack's registry only."""
+"""Admission policies that make Pods pull their images only from the stack's registry."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | Non
 
 
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:
-    """Hook that fails an update of the GPU Operator which the running release does not allow."""
+    """Hook that fails an update of the GPU Operator if the installed release cannot be upgraded to `new_version`."""
     return _checked(name, "gpuOperator.version", lambda old, _new: refusal(old, new_version))
 
 
@@ -29,9 +29,10 @@ def kept_key(name: str) -> pulumi.ResourceHook:
 
 
 def _checked(name: str, where: str, judge: Judge) -> pulumi.ResourceHook:
-    """Hook that checks a change of a release, in previews too.
+    """Hook that fails an update, in previews too, if `judge` finds a problem with it.
 
-    Only a hook sees both sides: the wanted release of the settings, and the present release in the state.
+    A hook is used because it gets both the old inputs from the state and the new inputs from the settings; the program
+    itself knows only the new ones.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:

@@ -104,7 +104,8 @@ def _reading_identity(
 
 
 def _private_way(name: str, args: GrafanaArgs, grafana: dashboard.Grafana, parent: pulumi.Resource) -> None:
-    """Declares the private endpoint of Grafana, which runs outside the network, to the workspace.
+    """Declares a private endpoint through which Grafana reads the metrics workspace. Grafana runs outside the stack's
+    virtual network, so it cannot use the endpoint there.
 
     The workspace's owner has to approve the connection once.
     """

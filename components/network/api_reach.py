@@ -23,9 +23,9 @@ def keep_api_server(
     """Hook for the update of a subnet: it fails if the subnet changes to a NAT gateway whose address the cluster does
     not accept.
 
-    The nodes reach the API server from outside, through their gateway. Subnets are updated before the cluster, which
-    depends on them, so the cluster has to accept the new address in advance. The hook asks Azure what the cluster
-    accepts, not the state: an earlier run may have failed after it had changed the state of some resources. It runs in
+    The nodes reach the API server through their NAT gateway, with its public address. Subnets are updated before the
+    cluster, so the cluster has to accept the new address before the subnet gets the gateway. The hook asks Azure for
+    the accepted addresses instead of reading the state, which a failed earlier run may have left wrong. It runs in
     previews too.
     """
 

@@ -33,11 +33,10 @@ class ApiServerZoneArgs:
 
 
 class ApiServerZone(pulumi.ComponentResource):
-    """A private DNS zone that the stack creates, or an existing one.
+    """The private DNS zone of a private API server, created by the stack or existing. The control plane's identity gets
+    a role on the zone, unless the zone's owner assigns it, and a role on the nodes' virtual network.
 
-    AKS checks both roles before it creates the cluster.
-
-    AKS itself links an existing zone to the network of the nodes.
+    AKS checks both roles before it creates the cluster, and links an existing zone to the virtual network itself.
 
     Attributes:
         zone_id: id of the zone.

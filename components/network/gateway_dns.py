@@ -13,7 +13,11 @@ from physical_ai.settings.facts.gateway_dns import TTL_SECONDS, GatewayRecord
 
 @dataclass(frozen=True)
 class GatewayDnsArgs:
-    """Inputs of `GatewayDns`. `own_zone` is for a zone that the stack creates."""
+    """Inputs of `GatewayDns`.
+
+    `record`: the DNS record to create.
+    `own_zone`: arguments for the DNS zone, used only if the stack creates the zone.
+    """
 
     record: GatewayRecord
     own_zone: ZoneArgs

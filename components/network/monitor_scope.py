@@ -1,5 +1,5 @@
-"""Azure Monitor Private Link Scope: what the network reaches through it, and the data that is read from the
-network.
+"""Azure Monitor Private Link Scope: the resource through which a private network reaches Azure Monitor's workspaces and
+endpoints.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ class MonitorScopeArgs:
 
 
 class MonitorScope(pulumi.ComponentResource):
-    """A private link scope with the stack's workspaces and endpoints, or the entries of these in an existing scope.
+    """A private link scope that contains the stack's workspaces and endpoints. Where the settings name an existing
+    scope, the component adds the workspaces and endpoints to that scope.
 
     Agents in a private network take their configuration from a data collection endpoint in the scope (Azure docs,
     azure-monitor/containers/kubernetes-monitoring-private-link).
 
     Attributes:
-        endpoint: endpoint from which agents take their configuration.
-        private_targets: the scope itself, which needs a private endpoint; nothing for an existing one.
+        endpoint: data collection endpoint from which agents take their configuration.
+        private_targets: the scope, if the stack creates it and so has to create its private endpoint; otherwise empty.
         ready: resources that have to exist before agents reach Azure Monitor.
     """
 

@@ -17,7 +17,12 @@ from physical_ai.settings.facts.private_network import ENDPOINTS, ServiceSubnet
 
 @dataclass(frozen=True)
 class Outbound:
-    """A NAT gateway as subnets need it: its id, and the hook that checks a subnet's change to this gateway."""
+    """A NAT gateway for subnets.
+
+    Attributes:
+        gateway_id: ARM id of the gateway.
+        guard: hook that checks a subnet's change to this gateway.
+    """
 
     gateway_id: pulumi.Output[str]
     guard: pulumi.ResourceHook
@@ -53,8 +58,8 @@ class Network(pulumi.ComponentResource):
     Attributes:
         subnet_ids: ARM ids of the nodes' subnets, by the names given in `NetworkArgs.subnets`.
         service_subnet_ids: ARM ids of `NetworkArgs.service_subnets`, by key.
-        complete: the last subnet; only after it may others write to the network.
-        nat_addresses: public IPv4 addresses of the nodes, and of gateways that are prepared.
+        complete: the subnet that is created last. Other components change the network only after it.
+        nat_addresses: public IPv4 addresses of all NAT gateways, including gateways that no subnet uses yet.
     """
 
     virtual_network: network.VirtualNetwork

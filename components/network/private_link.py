@@ -15,8 +15,9 @@ from physical_ai.catalog.private_link import zones_of
 
 @dataclass(frozen=True)
 class PrivateLinkArgs:
-    """Inputs of `PrivateLink`. `existing_zones` is a resource group's id with the zones, which the stack then does
-    not create.
+    """Inputs of `PrivateLink`.
+
+    `existing_zones`: id of the resource group that contains the private DNS zones; None if the stack creates the zones.
     """
 
     targets: Sequence[PrivateTarget]
@@ -27,11 +28,11 @@ class PrivateLinkArgs:
 
 
 class PrivateLink(pulumi.ComponentResource):
-    """One private endpoint for each target, registered in the private DNS zones of the target's kind, each declared
-    once.
+    """One private endpoint for each target, and its registration in private DNS zones. Targets that need the same zone
+    share it.
 
     Attributes:
-        ready: the registrations; whatever uses a service by its name waits for them.
+        ready: the registrations. A resource that uses a target by its DNS name waits for them.
     """
 
     ready: list[pulumi.Resource]
@@ -43,8 +44,9 @@ class PrivateLink(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _zones(self, name: str, args: PrivateLinkArgs) -> dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]]:
-        """Id of each private DNS zone, and the resources to wait for before a name in the zone resolves, by the zone's
-        key.
+        """Id of each private DNS zone, and the resources that must exist before names in the zone resolve. Keys are
+        those of
+        `zones_of`.
         """
         wanted = {key: zone for each in args.targets for key, zone in zones_of(each.group, args.location).items()}
         found: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]] = {}

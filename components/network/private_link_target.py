@@ -10,12 +10,14 @@ import pulumi
 
 @dataclass(frozen=True)
 class PrivateTarget:
-    """A service that a private endpoint may be made for.
+    """A service that can have a private endpoint.
 
     Attributes:
         name: short name, such as `vault`.
-        group: the sub-resource of the private link.
-        after: resources that the endpoint waits for, so that all of the service's names exist when it is registered.
+        group: Private Link sub-resource of the service, such as `registry`.
+        after: resources that must exist before the endpoint. An endpoint registers the DNS names that the service has
+            at
+            its creation, so all names must exist by then.
     """
 
     name: str

@@ -15,7 +15,7 @@ from physical_ai.settings.facts.naming import Names
 class ZoneArgs:
     """Inputs of `linked_zone`.
 
-    `hub_id` is the hub's network, where the hub's DNS servers answer for the zones; None without one.
+    `hub_id`: id of the hub's virtual network, if the hub's DNS servers answer queries for the zones; otherwise None.
     """
 
     names: Names

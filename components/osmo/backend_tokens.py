@@ -1,4 +1,6 @@
-"""Tokens for the clusters of other stacks: one vault secret for each, which one identity may read."""
+"""Login tokens for OSMO agents in the clusters of other stacks. Each token is a secret in the key vault, which only one
+identity may read.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,14 @@ class BackendTokensArgs:
 
 
 class BackendTokens(pulumi.ComponentResource):
-    """Vault secrets and identities of the served backends: the Job of the control plane writes a secret for each
-    backend, and each backend has an identity that reads its secret and nothing else. The backend's own stack
-    federates the identity with its cluster.
+    """Key vault secrets and identities for OSMO agents (backends) in the clusters of other stacks.
+
+    A Job of the control plane writes the token of each backend into a vault secret. Each backend has an identity that
+    can read this secret and no other; the backend's own stack federates the identity with its cluster.
 
     Attributes:
-        login: login of the Job, which may write these secrets.
-        served: what each of the other stacks needs to take its token; nothing in it is secret.
+        login: login with which the Job writes the secrets.
+        served: for each other stack, the vault and identity from which it fetches its token; nothing in it is secret.
     """
 
     login: VaultLogin
@@ -130,8 +133,10 @@ def fetching_login(
     tenant_id: str,
     opts: pulumi.ResourceOptions,
 ) -> VaultLogin:
-    """Federates the identity of the control plane's stack with the one program in this cluster that fetches the
-    token.
+    """Lets this cluster's token program use the identity that the control plane's stack created for it, and returns the
+    login to that stack's vault.
+
+    Only the program's service account is federated with the identity.
     """
     parts: Sequence[str] = source.identity.split("/")
     credential = managedidentity.FederatedIdentityCredential(

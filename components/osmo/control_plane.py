@@ -42,7 +42,7 @@ class ControlPlaneArgs:
     names: Names
     subscription_id: str
     identities: IdentityPlace | None
-    """Resource group and token issuer of the identity that reads storage in Azure."""
+    """Resource group and token issuer for the identity with which Pods read Azure storage; None where Pods use keys."""
     namespace: kubernetes.core.v1.Namespace
     after: Sequence[pulumi.Resource] = ()
     """Other resources that the control plane's Pods need: DNS names of the data services, the gateway's
@@ -161,9 +161,11 @@ def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
 def share_data(
     name: str, data: DataServices, principal_id: pulumi.Input[str], subscription_id: str, opts: pulumi.ResourceOptions
 ) -> pulumi.Resource:
-    """Lets tasks read and write the one storage container with their data, and no other.
+    """Assigns `principal_id` a role to read and write the storage container with the tasks' data, and no other
+    container.
 
-    The tasks' Pods have no keys for it: OSMO gives them an address, and they use the identity that they run with.
+    The Pods of tasks have no storage keys: OSMO gives them the container's address, and they log in with their
+    identity.
     """
     account, container = data.storage.storage_account.id, data.storage.containers[DATA]
     return assign_role(

@@ -37,7 +37,9 @@ PATCH_FORCE = "pulumi.com/patchForce"
 """Annotation with which Pulumi takes over fields that somebody else has written, instead of refusing the update
 (pulumi-kubernetes, server-side apply)."""
 SERVICE_VALUES = "osmo-service-values"
-"""ConfigMap with the values for OSMO's service: an installation uses them, and a preview shows their changes."""
+"""Name of the ConfigMap with the Helm values for OSMO's control plane. Whoever installs the control plane reads the
+values there, and a preview shows their changes.
+"""
 TIMEOUT_SECONDS = 900
 
 

@@ -50,8 +50,8 @@ class OsmoToken(pulumi.ComponentResource):
     """A Job that creates the agents' token and writes it to the Secret, and a CronJob that reports a token which
     expires soon or is refused.
 
-    The engine waits until the Job has ended, so resources that depend on `job` find a token. Another rotation is
-    another Job.
+    The engine waits until the Job has ended, so the token exists before any resource that depends on `job`. Each
+    rotation of the token is a new Job.
     """
 
     job: kubernetes.batch.v1.Job
@@ -91,7 +91,9 @@ class OsmoToken(pulumi.ComponentResource):
 
 
 def _with_login(spec: Mapping[str, Any], login: VaultLogin | None) -> Any:
-    """The spec of a Job or CronJob, with the vault login's values, which are known only during the deployment."""
+    """Returns `spec`, the spec of a Job or CronJob, with arguments for the vault login. The values of the arguments are
+    known only during the deployment.
+    """
     result: Any = copy.deepcopy(dict(spec))
     if login is not None:
         inner = result["jobTemplate"]["spec"] if "jobTemplate" in result else result

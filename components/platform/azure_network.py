@@ -24,7 +24,7 @@ class AzureNetwork:
     """Resource group, network and identities of a stack on Azure, which are created first.
 
     Attributes:
-        zones: arguments for private DNS zones, which are linked to the network.
+        zones: arguments with which private DNS zones are created and linked to the network.
     """
 
     group: ResourceGroup

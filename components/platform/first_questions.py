@@ -1,6 +1,7 @@
-"""Questions to Azure before the first resource, with the login of the deployment's provider.
+"""Checks that ask Azure, before the first resource is created, whether it would accept the deployment. They use the
+login of the deployment's provider.
 
-Nothing is created. A question that Azure does not answer stops no deployment and no preview: a preview may have no
+The checks create nothing. A check that Azure does not answer stops no deployment and no preview: a preview may have no
 login, and a login may lack a right.
 """
 
@@ -83,6 +84,6 @@ _SWITCHES = {"quota": "quota", "size": "sizes", "kubernetes": "kubernetes", "pro
 
 
 def _fix(found: Finding) -> str:
-    """Advice about a finding, with the setting that switches its question off."""
+    """Advice about a finding: its fix, and the setting under `preflight` that switches off the check."""
     known = f"{found.fix} " if found.fix else ""
     return f"{known}preflight.{_SWITCHES[found.rule]}: false deploys without this question."

@@ -149,7 +149,9 @@ class OsmoStage:
         return BackendTokens(f"{self.parent.name}-backend-tokens", args, self.parent.unprotected)
 
     def _fetching_login(self, settings: Settings) -> VaultLogin | None:
-        """Login of the stack's Job to the vault of another stack; None where it needs none."""
+        """Login with which this stack's Job fetches the agents' token from the vault of another stack; None if the
+        token comes from elsewhere.
+        """
         source, azure = settings.osmo.token_from, self.azure
         if azure is None or source is None or not settings.osmo.fetches_token:
             return None

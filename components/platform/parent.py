@@ -16,9 +16,9 @@ class Parent:
     protected: pulumi.ResourceOptions
     """Options of components that a protected stack keeps.
 
-    Components pass `protect` on to their children. One protected component would be enough to stop a destroy, but every
-    component that is kept has the option: after a refusal the engine continues with the other resources, and would drop
-    those that are deleted with the cluster from the state without deleting them.
+    Every such component has these options, and passes `protect` on to its children. One protected component would be
+    enough to stop a destroy. But the engine then goes on with the unprotected resources, and drops those that count as
+    deleted with the cluster from the state, although they still exist.
     """
     unprotected: pulumi.ResourceOptions
     """Options of components that a protected stack may delete too, such as gates and role assignments."""

@@ -45,7 +45,9 @@ class InstalledParts:
         return declared
 
     def offering(self) -> list[ChartPart | GpuOperator]:
-        """Components without which nodes offer no GPU: the GPU Operator, and parts such as AMD's."""
+        """Components that must be installed before nodes offer GPUs: the GPU Operator, and parts such as AMD's GPU
+        Operator.
+        """
         names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
         return [self.by_name[name] for name in names if name in self.by_name]
 

@@ -112,7 +112,9 @@ class PrivateNetwork:
 
 
 def network_commands(settings: Settings, subscription: str, azure: AzureNetwork) -> dict[str, pulumi.Input[str]]:
-    """Commands that the owners of hub and zone have to run, where the deployment does not do their part."""
+    """Commands that the owners of an existing hub or DNS zone have to run because the deployment may not change it, by
+    the name of the output.
+    """
     commands: dict[str, pulumi.Input[str]] = {}
     if (peering := peering_command(settings, subscription)) is not None:
         commands["hubPeeringCommand"] = peering

@@ -46,8 +46,8 @@ class AzureResources:
 
     Attributes:
         link: private endpoints; None in the mode public, where services have public endpoints.
-        access: the provider for all resources in the cluster, usable once the roles on the cluster, the cpu pool and
-            the source of images exist.
+        access: Kubernetes provider for all objects in the cluster. It waits for the roles on the cluster, the cpu pool,
+            and the registry from which Pods pull images.
     """
 
     network: AzureNetwork
@@ -133,10 +133,10 @@ class TargetCluster:
 
 
 def subscription_of(loaded: Loaded) -> str:
-    """Id of the Azure subscription; empty for a stack that has nothing there.
+    """Id of the Azure subscription in which the stack is deployed; empty for a stack on an existing cluster.
 
     Raises:
-        pulumi.RunError: none is selected, or the settings need another one.
+        pulumi.RunError: no subscription is selected, or the settings name another one.
     """
     if existing_cluster(loaded.settings) is not None:
         return ""
@@ -165,8 +165,10 @@ def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscriptio
 
 
 def _cleaned(parent: Parent, loaded: Loaded, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
-    """Declares a release that removes the remains of the stack from an existing cluster, and returns the cluster's
-    target: everything declared in it comes after the release, and so is deleted before it.
+    """Declares the cleanup release, which removes the stack's remains from an existing cluster when it is deleted.
+
+    Returns `target` with the release in `after`: all other objects are created after the release, and so deleted before
+    it.
     """
     charts = {chart.name for chart in loaded.plan.charts}
     plan = cleanup_plan(loaded.settings, charts, [_marks(change) for change in cluster.classes])

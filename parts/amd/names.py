@@ -24,8 +24,9 @@ DOCKER_CONFIG = ".dockerconfigjson"
 METRICS_PORT = 5000
 """Port of the device metrics exporter."""
 NFD_LABELS = ("feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu")
-"""Labels that the chart's rule for Node Feature Discovery gives nodes: for a GPU, or, as in Azure's VMs, a virtual
-function."""
+"""Node labels that the chart's rule for Node Feature Discovery sets: `amd-gpu` for a whole GPU, `amd-vgpu` for a
+virtual function, as in Azure's VMs.
+"""
 
 PLUGIN_IMAGE, LABELLER_IMAGE = (
     "docker.io/rocm/k8s-device-plugin:latest",
@@ -35,7 +36,8 @@ PLUGIN_IMAGE, LABELLER_IMAGE = (
 
 
 def images(version: str) -> tuple[str, ...]:
-    """Images, other than the replaceable ones, that Pods of this version of the release and of the operator run.
+    """Images that the Pods of the operator's `version` run, without the two that settings can replace: device plugin
+    and node labeller.
 
     Source: ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0, values; internal/metricsexporter/metricsexporter.go.
     The tag of the exporter is that of the operator.

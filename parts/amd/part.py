@@ -17,7 +17,9 @@ SETTING: Path = ("amdGpuOperator",)
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """Images of the release and of the operator, with the setting that can replace each; two can be replaced."""
+    """Images that the chart and the operator use, each with the setting that it depends on. Settings can replace two of
+    them: device plugin and node labeller.
+    """
     given = settings.amd_gpu_operator
     if given is None:
         return {}
@@ -29,7 +31,9 @@ def images(settings: Settings) -> Mapping[str, Path]:
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Setting and name of the secret with the registry's password for built drivers."""
+    """Name of the secret with the password for the registry of built drivers, with the setting that names the
+    secret.
+    """
     if settings.amd_gpu_operator is not None:
         yield (*SETTING, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
 

@@ -64,8 +64,8 @@ def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFin
 
 
 def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> Iterator[SettingFinding]:
-    """Warning that the operator's webhook needs cert-manager; none where the stack itself installs cert-manager, since
-    the release then comes after it.
+    """Warning that Kernel Module Management, which builds the driver, needs cert-manager in the cluster. There is no
+    warning if the stack itself installs cert-manager.
     """
     if settings.amd_gpu_operator is None or not pools or (trust(ACCESS) and installs_cert_manager(settings)):
         return
@@ -78,8 +78,8 @@ def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> I
 
 
 def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
-    """Warning where Pods may pull from the stack's registry only: the Pods that load the driver run its image, which
-    cannot be imported before it is built.
+    """Warning where Pods may pull only from the stack's registry, and the setting for the driver image names another
+    registry. The image is built in the cluster, so it cannot be imported in advance.
     """
     given, data = settings.amd_gpu_operator, managed(settings)
     if given is None or data is None or not data.registry.only:

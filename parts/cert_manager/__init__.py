@@ -1,1 +1,1 @@
-"""cert-manager, which gets the certificate of OSMO's gateway issued."""
+"""cert-manager, which requests the TLS certificate of OSMO's gateway from a certificate authority."""

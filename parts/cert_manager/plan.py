@@ -32,7 +32,9 @@ WAIT_FOR = "pulumi.com/waitFor"
 
 
 RELEASE = "release"
-"""Key of the plan's only release. The release's values lack the identity, which is known only in a deployment."""
+"""Key of the plan's only release. Its chart values do not contain the Azure identity, whose id is known only during a
+deployment; `with_identity` adds it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ class CertManagerPlan(PartPlan):
     secret_name: str
 
     def with_identity(self, client_id: Any) -> dict[str, Any]:
-        """Values of the chart, with the identity that cert-manager's Pods exchange their token for."""
+        """Chart values of the release, completed with the Azure identity that cert-manager's Pods use."""
         own = {
             "podLabels": {IDENTITY_USE_LABEL: "true"},
             "serviceAccount": {"annotations": {IDENTITY_CLIENT_ANNOTATION: client_id}},
@@ -54,9 +56,8 @@ class CertManagerPlan(PartPlan):
         return merge_values(self.release(RELEASE).values, own)
 
     def cluster_issuer(self, acme: Acme, client_id: Any) -> dict[str, Any]:
-        """Manifest of the ClusterIssuer.
-
-        It answers the authority's challenge with a record in the DNS zone, as the identity.
+        """Manifest of the ClusterIssuer. For the authority's challenge, cert-manager writes a record into the Azure DNS
+        zone, with the identity of `client_id`.
         """
         parts = acme.zone_id.split("/")
         zone = {
@@ -83,7 +84,7 @@ class CertManagerPlan(PartPlan):
     def certificate(self) -> dict[str, Any]:
         """Manifest of the Certificate.
 
-        A deployment waits until it is issued, and fails with the reason if that does not happen.
+        A deployment waits until the certificate is issued, and fails with the reason if it is not.
         """
         return {
             "apiVersion": names.API_VERSION,

@@ -1,4 +1,4 @@
-"""Component of Longhorn and MetalLB, whose outputs have the version of each."""
+"""Component of Longhorn and MetalLB. Its outputs contain the version of each."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
 
 
 def snapshot_class() -> dict[str, Any]:
-    """Manifest of the VolumeSnapshotClass: snapshots inside of Longhorn, which end with their volume; backups would be
-    of type `bak`.
+    """Manifest of the VolumeSnapshotClass. Longhorn stores its snapshots (`type: snap`) with the volume, and deletes
+    them with the volume.
     """
     return {
         "apiVersion": "snapshot.storage.k8s.io/v1",

@@ -48,7 +48,7 @@ def claim_objects(settings: Settings) -> ClaimObjects:
 
 
 def check_claim(gpus: int) -> str:
-    """Name of the claim template by which an acceptance check gets GPUs of its node, of whichever kind they are.
+    """Name of the claim template by which an acceptance check gets `gpus` GPUs of its node, of any kind.
 
     >>> check_claim(8)
     'gpu-acceptance-8'
@@ -128,10 +128,10 @@ def selectors(claim: GpuClaim) -> list[str]:
 
 
 def _quota(settings: Settings, namespace: str, given: ClaimNamespace) -> list[Json]:
-    """Quotas of a namespace: the number of GPUs by device class.
+    """Quota of a namespace: the largest number of GPUs for each device class; empty if the settings set no quota.
 
-    Every class is listed, with 0 where the settings name no number: through an unlisted class, Pods could get the GPUs
-    that the others limit.
+    The quota lists every class, with 0 where the settings name no number. A class that is not listed would have no
+    limit, and Pods could get any GPU through it.
     """
     if given.quota is None:
         return []

@@ -1,4 +1,4 @@
-"""Facts that follow from the settings about GPUs that Pods get by resource claims. Pure functions."""
+"""Pure functions that derive facts from the settings of pools whose GPUs Pods get by resource claims."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from physical_ai.settings.models.tree import Settings
 
 CLASS_DOMAIN = "gpu.physical-ai"
 ANY = "any"
-"""Kind of GPU in quotas that stands for the chart's own class, whose claims name no kind of GPU."""
+"""Key in a quota's settings for claims that name no kind of GPU. These claims use the DeviceClass of the chart."""
 GB = 10**9
 
 
@@ -33,7 +33,10 @@ def device_of(pool: Pool) -> ClaimDevice | None:
 
 
 def claim_gpus(settings: Settings) -> dict[str, ClaimDevice]:
-    """Kinds of GPU that claims may name, by the name that OSMO's platforms use: `{"h100": …}`."""
+    """Kinds of GPU that claims can name, each as the DRA driver describes it. Keys are the names that OSMO's platforms
+    use:
+    `{"h100": …}`.
+    """
     found: dict[str, ClaimDevice] = {}
     for pool in claim_pools(settings).values():
         gpu, device = machine(pool.sku).gpu if knows_gpu(pool) else None, device_of(pool)

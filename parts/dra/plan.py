@@ -1,4 +1,6 @@
-"""The DRA driver: values of its chart, what claims name, and the policy that keeps the device plugin off its nodes."""
+"""Plan of the DRA driver: values of its chart, the objects for resource claims, and the policy that keeps the NVIDIA
+device plugin off nodes whose GPUs are claimed.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ OWNED = {
 
 @dataclass(frozen=True)
 class DraPlan(PartPlan):
-    """Plan for pools with `allocation: dra`: the release, and the objects for claims, which do not wait for the
-    release.
+    """Plan for pools with `allocation: dra`: the Helm release of the DRA driver, and the objects for resource claims,
+    which are created without waiting for the release.
     """
 
     objects: ClaimObjects = field(kw_only=True)
@@ -85,8 +87,9 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 
 
 def claimed_node_policies(settings: Settings) -> list[dict[str, Any]]:
-    """Admission policy that keeps the device plugin off nodes with claimed GPUs, and its binding; empty without such a
-    pool, or where the Kubernetes version has no policies that change nodes.
+    """Admission policy that keeps the NVIDIA device plugin off nodes whose GPUs are claimed, and the policy's binding.
+
+    The list is empty in a stack without such nodes, and on a Kubernetes version without MutatingAdmissionPolicy.
     """
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
     return manifests.load_of("dra", "claimed-nodes.yaml") if claim_pools(settings) and minor >= MUTATION_MINOR else []

@@ -1,5 +1,5 @@
-"""Rules about GPUs by resource claims: the versions, drivers and pools that they need, and the settings without
-effect.
+"""Rules about pools whose GPUs Pods get by resource claims: required versions and drivers, and settings that have no
+effect on such pools.
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ def _release(name: str, settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _others(name: str, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of other parts of the platform that ask for the pool's GPUs by nvidia.com/gpu."""
+    """Error if an OSMO platform uses the pool `name`: OSMO's tasks request `nvidia.com/gpu`, which the pool's nodes do
+    not offer.
+    """
     platform: Path = ("osmo", "platforms", name)
     if name in settings.osmo.platforms and trust(platform):
         problem = (

@@ -95,10 +95,10 @@ class InClusterData(ChartPart):
         return pulumi.ResourceOptions(parent=self, protect=True if self._plan.protected else None)
 
     def _storage_keys(self) -> list[pulumi.Resource]:
-        """Declares the Secrets with a key for each bucket: one Secret for the server, and one per bucket, with the
-        address, for OSMO.
+        """Declares the Secrets with the access keys of the buckets: one Secret with all keys for the storage server,
+        and one Secret per bucket, with address and key, for OSMO.
 
-        OSMO gives tasks the key of the bucket `data`, which opens no other bucket.
+        OSMO gives tasks only the key of the bucket `data`, which opens no other bucket.
         """
         ids = {bucket: self._random(f"{bucket}-key-id", KEY_ID_LENGTH) for bucket in BUCKETS}
         keys = {bucket: self._random(f"{bucket}-key", KEY_LENGTH) for bucket in BUCKETS}
@@ -122,10 +122,9 @@ class InClusterData(ChartPart):
         )
 
     def _claim(self, claim: Mapping[str, Any], after: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        """Declares a PersistentVolumeClaim.
+        """Declares a PersistentVolumeClaim that Pulumi refuses to replace in a protected stack.
 
-        Pulumi refuses to replace it: a claim with another class or source would be a new volume, and the data would be
-        lost.
+        A claim with another class or source would be a new volume, and the data would be lost.
         """
         options = self.options([*self.namespaces(CONTROL_NAMESPACE), *after])
         if self._plan.protected:

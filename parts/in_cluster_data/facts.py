@@ -11,14 +11,14 @@ from physical_ai.catalog.osmo import CONTROL_NAMESPACE, CREDENTIAL_SECRETS
 from physical_ai.settings.models.tree import Settings
 
 BUCKETS: Mapping[str, str] = {"data": "workflow_data", "logs": "workflow_log", "apps": "workflow_app"}
-"""Buckets, each with the section of OSMO's configuration that names it."""
+"""Names of the S3 buckets, each with the section of OSMO's configuration that refers to the bucket."""
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A PersistentVolumeClaim of a service.
+    """A PersistentVolumeClaim of a data service.
 
-    `snapshot` is the snapshot from which it is restored; None for an empty volume.
+    `snapshot`: name of the snapshot from which the volume is restored; None for a volume that starts empty.
     """
 
     service: str
@@ -61,9 +61,8 @@ def credential_secret(bucket: str) -> str:
 
 
 def volumes(given: InCluster) -> tuple[Volume, ...]:
-    """All claims of a stack: the first one of each service, and those of restored snapshots.
-
-    The last claim of a service is in use.
+    """All PersistentVolumeClaims of a stack. Each service has a first, empty volume, and one further volume for each
+    restore from a snapshot; its last volume is in use.
     """
     sizes = {
         POSTGRES: given.postgres.storage_gb,

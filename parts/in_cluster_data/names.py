@@ -26,8 +26,8 @@ REGION = "us-east-1"
 
 CONFIG_FILE, IDENTITIES_FILE = "valkey.conf", "identities.json"
 CREDENTIAL_FILE = "cred.yaml"
-"""Key in a Secret whose content OSMO uses where the configuration says `secretName` (NVIDIA/OSMO deployments/upgrades,
-6_2_to_6_3_upgrade.md; src/service/core/config/configmap_loader.py).
+"""Key in the Secrets to which `secretName` in OSMO's configuration refers; OSMO reads the credentials under this key
+(NVIDIA/OSMO deployments/upgrades, 6_2_to_6_3_upgrade.md; src/service/core/config/configmap_loader.py).
 """
 PATH_STYLE = {"name": "AWS_S3_FORCE_PATH_STYLE", "value": "true"}
 """Environment variable that makes S3 clients put the bucket into the path: `BUCKET.host` would not resolve

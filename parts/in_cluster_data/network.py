@@ -1,4 +1,4 @@
-"""NetworkPolicies of data services in the cluster: which Pods reach them, and that no others do."""
+"""NetworkPolicies of the data services in the cluster: they let in only Pods that use the services."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ PROCESSES = (
 
 
 def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Policies of the isolated namespaces and of the data services. Those of the isolated namespaces no longer select
-    the data services' Pods: NetworkPolicies add up, and the policy that opens the control plane's Pods to each other
-    would open the database to all of them.
+    """Returns `allowed`, the policies of the isolated namespaces, together with the policies of the data services.
+
+    The policies in `allowed` are changed so that they no longer select the data services' Pods. NetworkPolicies add up:
+    one of them lets all Pods of the control plane reach each other, and would open the database to all of them.
     """
     objects = manifests.load_of("in_cluster_data", "network.yaml")
     for policy in objects:

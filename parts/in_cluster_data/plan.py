@@ -40,7 +40,7 @@ MEMORY_FOR_DATA = 3 / 4
 class InClusterObjects:
     """Objects of the data services, in the order in which they are declared.
 
-    Secrets have random values, so they are not here; they come before the Pods.
+    Secrets are missing here because their values are random; the component declares them before the Pods.
     """
 
     account: Mapping[str, Any]
@@ -63,9 +63,9 @@ class SnapshotObjects:
 
 @dataclass(frozen=True, kw_only=True)
 class InClusterPlan(PartPlan):
-    """Plan with objects instead of releases.
+    """Plan of the data services in the cluster: it has Kubernetes objects, and no Helm releases.
 
-    With `protected`, volumes and generated secrets refuse deletion even where the component's options would allow it.
+    With `protected`, volumes and generated secrets are protected from deletion, whatever the component's options say.
     """
 
     settings: InCluster

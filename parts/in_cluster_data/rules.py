@@ -1,5 +1,5 @@
-"""Rules about data services in the cluster: the cluster's resources for them, and settings of managed services
-without effect.
+"""Rules about data services in the cluster: whether the cluster has the resources for them, and which settings have no
+effect because they are for Azure's data services.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 SETTING: Path = ("dataServices", "inCluster")
 _SOURCE: Path = ("dataServices", "source")
 CACHE_VOLUME_FACTOR = 4
-"""Least ratio of the cache's volume to its memory: the log of changes grows to twice the data before it is rewritten,
-and the new log needs as much again beside it.
+"""Smallest allowed ratio of the cache's volume to the cache's memory.
+
+Valkey's log of changes grows to twice the size of the data before Valkey rewrites it. During the rewrite, the old and
+the new log are both on the volume.
 """
 
 ONE_POD = Rule("data-one-pod", "docs/data-services.md#in-the-cluster")
@@ -29,8 +31,8 @@ REMOTE_STORAGE = Rule("remote-storage", "docs/data-services.md#in-the-cluster")
 
 
 def check_in_cluster(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings of all rules about data services in the cluster; with managed services, a warning where `inCluster` is
-    set without effect.
+    """Findings of all rules about data services in the cluster. If the stack uses Azure's data services, the only
+    finding is a warning about settings under `inCluster`, which have no effect.
     """
     given = settings.data_services
     if given is None or not trust(("dataServices",)):

@@ -10,7 +10,9 @@ from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.models.tree import Settings
 
 INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
-"""The chart's node exporter, on nodes with InfiniBand. On Azure it exists beside AKS's own node exporter."""
+"""Exporter of InfiniBand metrics: the chart's own node exporter, which runs only on nodes with InfiniBand. On AKS it
+runs beside AKS's node exporter.
+"""
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:

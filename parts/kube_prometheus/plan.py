@@ -35,7 +35,7 @@ FILE = f"{NAME}/{CHART}-values.yaml"
 TIMEOUT_SECONDS = 900
 DEFAULT_RETENTION_DAYS = 15
 NOBODY = "nobody"
-"""Name of the receiver of alerts that are for no other receiver; it sends nothing."""
+"""Name of Alertmanager's default receiver, for alerts that no other receiver gets; it sends nothing."""
 OWNED = {
     "prometheus.enabled": "monitoring.metrics",
     "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
@@ -133,11 +133,11 @@ def _values(settings: Settings) -> dict[str, Any]:
 
 
 def _node_exporter(settings: Settings) -> dict[str, Any]:
-    """Values of the node exporter: it runs on nodes with InfiniBand only, since no alert needs it elsewhere, and reads
-    only their ports.
+    """Values of the node exporter. It runs only on nodes with InfiniBand, and collects only InfiniBand metrics: no
+    alert needs its other metrics.
 
-    The exporter mounts the host's /sys, so it is in the namespace of the other exporters, where Pod Security allows
-    that.
+    The exporter mounts the host's /sys, so it runs in the namespace of the GPU exporters, whose Pod Security level
+    allows host paths.
     """
     pools = [name for name, pool in settings.pools.items() if has_infiniband(pool)]
     if not pools:
@@ -161,7 +161,7 @@ def _node_exporter(settings: Settings) -> dict[str, Any]:
 
 
 def _allowed(labels: str) -> list[str]:
-    """The list of allowed labels in the form of kube-state-metrics: one entry for each kind of object."""
+    """List of allowed labels in the format of kube-state-metrics: one entry for each kind of object."""
     return [f"{each}]" for each in labels.removesuffix("]").split("],")]
 
 

@@ -50,8 +50,8 @@ On Azure that includes nodes whose accelerated networking is a virtual function 
 also names its pools.
 """
 DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
-"""Label that the operator sets on nodes: `false` once a node's OFED driver works, or where the operator installs
-none.
+"""Node label that the operator sets to `false` when a node's OFED driver works, or when the operator installs no OFED
+driver.
 """
 
 RESOURCE_PREFIX = "rdma"

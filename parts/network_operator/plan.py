@@ -122,10 +122,10 @@ def _on_pools(pools: Mapping[str, Pool]) -> dict[str, Any]:
 
 
 def _ofed(release: str) -> dict[str, Any]:
-    """Section of the OFED driver.
+    """Section of the NicClusterPolicy about the OFED driver.
 
-    One node at a time gets another driver, and only once its GPU Pods have ended by themselves: the forced drain of
-    the operator's examples would end training.
+    After a change of version, one node at a time gets the new driver, and only when the GPU Pods on the node have ended
+    by themselves. The operator's examples drain nodes by force, which would end training jobs.
     """
     return {
         **names.ofed_image(release),

@@ -46,8 +46,8 @@ def check_pod_networks(settings: Settings, trust: Trust) -> Iterator[SettingFind
 
 
 def _named(settings: Settings, operator: NetworkOperator | None, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of OSMO platforms that name a network which does not exist, or not on their pool: a task's Pod would
-    never start.
+    """Errors of OSMO platforms that name an unknown network, or a network that their pool does not have. The Pod of a
+    task would wait for such a network forever.
     """
     known = operator.networks if operator is not None else {}
     for pool, platform in settings.osmo.platforms.items():

@@ -16,10 +16,11 @@ ONE_NODE, ONE_REPAIR = "nvsentinel-one-node", "nvsentinel-one-repair"
 
 
 def health_limits(settings: Settings) -> list[dict[str, Any]]:
-    """Admission policies with their bindings; empty where NVSentinel is not installed.
+    """Admission policies that limit NVSentinel's rights, with their bindings; empty if the stack does not install
+    NVSentinel.
 
-    A limit per pool has one binding for each pool, with the pool's nodes or repair records as parameters: a policy
-    sees one object at a time, and so cannot count.
+    A limit on the number of nodes in a pool has one binding per pool. An admission policy sees only one object and
+    cannot count others, so the binding passes it the pool's nodes or repair records as parameters.
     """
     if not health.reaches(settings, "detect"):
         return []

@@ -38,11 +38,11 @@ RUNTIME_CLASS = "nvidia"
 """Name that the GPU Operator gives its runtime class (`operator.runtimeClass`)."""
 BREAKER_PERCENT = 25
 BREAKER_WINDOW = "1h"
-"""Window of fault-quarantine's circuit breaker.
+"""Time window of fault-quarantine's circuit breaker.
 
-It keeps a bucket for each second of the window and moves all buckets for each second that has passed: with a window of
-days, an event after a quiet day would take minutes. parts/nvsentinel/limits.yaml has the limits that hold beyond the
-window.
+The breaker keeps one bucket per second of the window, and moves all buckets for each second since the last event. With
+a window of days, the first event after a quiet day would take minutes. Limits for longer periods are in
+parts/nvsentinel/limits.yaml.
 """
 PLATFORM_NAMESPACES = (
     NAMESPACE,
@@ -54,8 +54,8 @@ PLATFORM_NAMESPACES = (
     osmo.OPERATOR_NAMESPACE,
     METRICS_NAMESPACE,
 )
-"""Namespaces whose Pods a drain does not evict; with `slurm` also slurmd's namespace, since Slurm drains slurmd of its
-jobs.
+"""Namespaces whose Pods NVSentinel does not evict when it drains a node. In a stack with `slurm`, slurmd's namespace is
+added: Slurm itself ends the jobs of a drained slurmd.
 """
 _BY_HAND = "nothing: nodes are repaired with `physai node replace`"
 OWNED = {

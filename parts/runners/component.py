@@ -20,7 +20,9 @@ from physical_ai.settings.facts.naming import Names
 
 
 class Runners(ChartPart):
-    """The runner controller, and then the scale set, after its service account and the App's key."""
+    """GitHub runners: the service account and the Secret with the GitHub App's key, then the runner controller, then
+    the scale set.
+    """
 
     def before(self) -> list[pulumi.Resource]:
         given, azure = self.args.settings.runners, self.args.azure

@@ -28,4 +28,6 @@ POOL = "runners"
 """Name of the runners' node pool."""
 TAINT_KEY = "physical-ai/runners"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
-"""Taint of the runners' nodes. It has a value for the same reason as the taint of GPU nodes."""
+"""Taint of the runners' nodes. It has a value because the cluster autoscaler ignores a taint without a value on a pool
+without nodes.
+"""

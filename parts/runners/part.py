@@ -16,7 +16,9 @@ from physical_ai.settings.models.tree import Settings
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """The runners' image, which the program names in the values of the scale set, with its setting."""
+    """Image of the runners, which the program sets in the values of the scale set's chart, with the setting that
+    installs runners.
+    """
     return {runner_image(settings.runners): SETTING} if settings.runners is not None else {}
 
 

@@ -1,4 +1,6 @@
-"""Rules about self-hosted runners: where they are needed, whether they fit, and who could use their identity."""
+"""Rules about self-hosted runners: whether the stack needs runners, whether jobs fit on the nodes, and which workflows
+could use the runners' identity.
+"""
 
 from __future__ import annotations
 

@@ -20,13 +20,15 @@ API_GROUP = "slinky.slurm.net"
 API_VERSION = f"{API_GROUP}/v1beta1"
 TAINT_KEY = "physical-ai/slurm"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
-"""Taint of Slurm's pools. It has a value for the same reason as the taint of GPU nodes."""
+"""Taint of Slurm's pools. It has a value because the cluster autoscaler ignores a taint without a value on a pool
+without nodes.
+"""
 RESOURCE_TYPE = "gpu"
-"""Type of generic resources (GRES). slurmctld drops what nodes report of a type that is not in GresTypes
-(NVIDIA/k8s-test-infra, docs/guides/slinky).
+"""Name of GPUs as a type of Slurm's generic resources (GRES). It must be in GresTypes: slurmctld ignores resources of
+other types (NVIDIA/k8s-test-infra, docs/guides/slinky).
 """
 OUT_LABEL = "physical-ai/slurm-out"
-"""Label of a node that slurmd leaves once Slurm has drained it; its value does not matter."""
+"""Label that keeps slurmd's Pod off a node, for nodes that Slurm has drained; any value counts."""
 NODE_PREFIX = "nodeset.slinky.slurm.net/"
 CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
 """Annotation of a node with the reason for its drain in Slurm (SlinkyProject/slurm-operator,

@@ -14,7 +14,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """Images that the program names in the values of both charts, with their setting."""
+    """Images that the program sets in the values of both Slurm charts, each with the setting that installs Slurm."""
     if settings.slurm is None:
         return {}
     operator = names.operator_images(newest_chart(names.OPERATOR_CHART).version)

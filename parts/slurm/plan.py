@@ -146,9 +146,9 @@ def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
     """Values of the NodeSet of a pool: one slurmd on each node, with all of the node's GPUs, which Slurm divides among
     jobs.
 
-    The images are explicit because up to version 1.1 the chart has default images for its own sample NodeSet only. The
-    container that prints the log runs a shell script; it uses slurmd's image, so that no other registry and no
-    floating tag is needed.
+    The images are set explicitly because up to version 1.1 the chart has default images only for its own sample
+    NodeSet. The container that prints the log needs only a shell, and uses slurmd's image, so no image from another
+    registry or with a floating tag is pulled.
     """
     limits = {gpu_resource(pool): gpus_per_node(pool)}
     return {

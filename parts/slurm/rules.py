@@ -53,8 +53,8 @@ BUDGET_FIX = (
 
 
 def refused_upgrades(settings: Settings) -> str:
-    """Text about the upgrades that AKS refuses for a cluster with Slurm; empty where AKS does no upgrades, or where
-    they are forced.
+    """Message that AKS refuses upgrades of a cluster with Slurm, and why. Empty without Slurm, and if AKS starts no
+    upgrades or the settings force them.
     """
     if settings.slurm is None or settings.cluster.azure_upgrades is None or settings.cluster.azure_upgrades.force_until:
         return ""
@@ -90,7 +90,7 @@ def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[Set
 
 
 def _strays(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of Slurm's taint on pools that Slurm does not schedule: no Pod at all would run there."""
+    """Errors of pools that have Slurm's taint but are not in `slurm.pools`: no Pod would run there."""
     named = settings.slurm.pools if settings.slurm is not None else ()
     for name, pool in settings.pools.items():
         if name in named or not trust(("pools", name, "taints"), POOLS):

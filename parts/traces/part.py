@@ -15,7 +15,9 @@ IMAGE = f"docker.io/{names.IMAGE}"
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """Image that the program names in the chart's values, with its setting."""
+    """Image of the collector, which the program sets in the chart's values, with the setting that installs the
+    collector.
+    """
     return {IMAGE: SETTING} if settings.monitoring.traces is not None else {}
 
 

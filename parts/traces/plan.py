@@ -85,10 +85,10 @@ def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _configuration(traces: Traces) -> dict[str, Any]:
-    """The collector's configuration. It reads secrets from the environment, so that no ConfigMap contains them.
+    """The collector's configuration. Secrets are read from environment variables, so the ConfigMap contains none.
 
-    `otlp_http` is the name that replaces `otlphttp`: examples of open-telemetry/opentelemetry-collector have it; that
-    version 0.165 accepts it was not tested.
+    The exporter is named `otlp_http`, which replaces `otlphttp` in examples of open-telemetry/opentelemetry-collector.
+    It was not tested that version 0.165 accepts the name.
     """
     here = "${env:MY_POD_IP}"
     name, exporter = _exporter(traces)
@@ -146,8 +146,8 @@ def _destination(traces: Traces) -> dict[str, Any]:
 
 
 def _from_workflows() -> dict[str, Any]:
-    """NetworkPolicy that lets the Pods of workflows reach the collector; they may reach no other Pods in other
-    namespaces.
+    """NetworkPolicy that lets the Pods of workflows connect to the collector. Other policies deny them all other Pods
+    outside their namespace.
     """
     collector = {"namespaceSelector": {"matchLabels": {_NAME: names.NAMESPACE}}}
     return _policy("traces", WORKFLOWS_NAMESPACE, "Egress", {"egress": [{"to": [collector], "ports": _ports()}]})
