@@ -33,7 +33,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class SizeOffer:
-    """A VM size as one subscription may use it in one region."""
+    """Azure's offer of one VM size to one subscription in one region."""
 
     family: str
     vcpus: int | None
@@ -43,7 +43,7 @@ class SizeOffer:
     zones: tuple[str, ...]
     """Availability zones in which the subscription may use the size."""
     refused: str | None = None
-    """Azure's reason why the subscription may not use it in the region, such as NotAvailableForSubscription."""
+    """Azure's reason why the subscription may not use the size in the region, such as NotAvailableForSubscription."""
     capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
     """All capabilities by name, such as `CachedDiskBytes`. The size does not have a capability that Azure does not
     list.
@@ -79,7 +79,7 @@ class Sku:
     """Kind of the resource, as `StorageV2`; empty where the service has no kinds."""
     locations: tuple[str, ...]
     refused: str = ""
-    """Azure's reason why the subscription may not use it; empty where it may."""
+    """Azure's reason why the subscription may not use this size or redundancy; empty if it may."""
 
 
 @dataclass(frozen=True)

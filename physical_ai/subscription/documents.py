@@ -30,7 +30,7 @@ def size_offer(row: Mapping[str, Any], region: str) -> SizeOffer:
 
 
 def sku_of(row: Mapping[str, Any]) -> Sku:
-    """A row of a service's list of sizes or redundancies."""
+    """Size or redundancy that a service offers, from one entry of Azure's SKU list."""
     reasons = [text_of(each, "reasonCode") or "unsaid" for each in rows_in(row.get("restrictions"))]
     kind, name = text_of(row, "resourceType"), text_of(row, "name")
     return Sku(kind, name, text_of(row, "kind"), texts_in(row.get("locations")), ", ".join(reasons))

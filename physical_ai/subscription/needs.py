@@ -37,7 +37,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:operationalinsights:Workspace": ("Microsoft.OperationalInsights/workspaces/write",),
     "azure-native:monitor:DiagnosticSetting": ("Microsoft.Insights/diagnosticSettings/write",),
 }
-"""Actions that creating a resource needs, by its type, for the types that every stack can have."""
+"""Azure actions that a deployment needs to create resources, by resource type. Only types that every stack can have."""
 
 METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("Microsoft.Monitor/accounts/write",),

@@ -116,7 +116,9 @@ class AzureRest:
         }
 
     def counts(self, namespace: str, region: str) -> Mapping[str, tuple[int, int]]:
-        """Number in use and limit of each usage that a resource provider counts in a region, by name."""
+        """Present use and limit of each quota (a usage in Azure's API) of a resource provider in a region, by the
+        usage's name.
+        """
         offer = self.type_offers().get(f"{namespace}/locations/usages".lower())
         version = max(offer.versions) if offer is not None and offer.versions else _VERSIONS.get(namespace)
         if version is None:
@@ -245,7 +247,7 @@ class AzureRest:
     def _list(
         self, below: str, kind: str, parameters: Mapping[str, str] | None = None, root: str = ""
     ) -> Iterator[dict[str, Any]]:
-        """Entries of all pages of a list. `below`: its path below `root`, by default below the subscription."""
+        """Entries of all pages of the list at the path `below` under `root`; without `root`, under the subscription."""
         address, asked = (
             f"{root}/{below}" if root else self._path(below),
             {"api-version": _VERSIONS.get(kind, ""), **(parameters or {})},

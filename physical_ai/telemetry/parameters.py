@@ -1,4 +1,6 @@
-"""Facts about a stack for the rules. `physical_ai.settings.facts.telemetry` derives them from the settings."""
+"""Facts about a stack that its alerts and recording rules need. `physical_ai.settings.facts.telemetry` derives them
+from the settings.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ EMPTY = Override()
 
 
 def existing(parameters: Parameters) -> frozenset[str]:
-    """Names of the alerts that a stack has; alerts are only suppressed in favor of these."""
+    """Names of the alerts that a stack has. Only such alerts may suppress others."""
     return frozenset(
         name
         for name, found in alert_rows().items()

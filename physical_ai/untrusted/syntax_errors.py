@@ -47,7 +47,9 @@ MEANINGS = {
     "found unexpected ':'": "`:` within a list `[…]` or map `{…}`: quote a text that contains `:`",
     "control characters are not allowed": "a control character, which YAML cannot contain: remove it",
 }
-"""Explanation, with what to write, for each part of PyYAML's messages (from its C parser, libyaml 0.2)."""
+"""Text of a PyYAML message → explanation of the error, with what to write instead (messages of its C parser, libyaml
+0.2).
+"""
 UNKNOWN = "a sign that cannot be here: quote a text that contains special signs"
 
 

@@ -13,7 +13,7 @@ TESTS = {
     2: ("memory", "pcie"),
     3: ("memory_bandwidth", "diagnostic", "targeted_stress", "targeted_power"),
 }
-"""Tests that each level adds to those of the levels below it."""
+"""Diagnostic level (`-r`) → tests that the level runs in addition to those of the lower levels."""
 CATEGORIES = {"software": "Deployment", "pcie": "Integration", "memory": "Hardware", "diagnostic": "Hardware"}
 FAILED = 226
 """Exit code of dcgmi after a test that failed, as seen with DCGM 4."""

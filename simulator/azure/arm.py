@@ -1,6 +1,6 @@
 """The part of Azure Resource Manager's REST API that tools other than Pulumi use: node pools, machines, impact reports.
 
-An operation that the real API would only start has already ended when this one answers.
+The real API only starts long operations; here, an operation is complete when the request is answered.
 """
 
 from __future__ import annotations

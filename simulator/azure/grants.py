@@ -100,8 +100,8 @@ class Grants:
         return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
 
     def _due(self, now: float) -> list[tuple[Resource, Resource, str, str, str]]:
-        """(cluster, assignment, principal id, principal type, role GUID) of the assignments that are due but not
-        granted yet.
+        """Role assignments that are in effect, but not yet granted in a cluster; as tuples of cluster, assignment,
+        principal id, principal type and role GUID.
         """
         with self._lock:
             found: list[tuple[Resource, Resource, str, str, str]] = []
@@ -128,7 +128,9 @@ class Grants:
             self._store.save()
 
     def _grant_standing(self, cluster: Resource, wanted: Sequence[_Right]) -> None:
-        """Grants rights that a cluster has from the start and that come from no role assignment of the stack."""
+        """Makes the cluster's rights that come from no role assignment of the stack equal to `wanted`: grants new ones,
+        revokes others.
+        """
         known: list[str] = cluster.facts.get("standing", [])
         for right in wanted:
             if right.key not in known:

@@ -1,9 +1,8 @@
-"""Path of a packet from the internet through the network security groups of the nodes' subnets.
+"""Check that the network security groups of the nodes' subnets let a packet from the internet pass.
 
-No packet is sent; this evaluates the rules as Azure does (Azure docs, network-security-groups-overview and
-service-tags-overview). A load balancer passes a packet on with its destination, the public address, and its source, the
-client, unchanged (kubernetes-sigs/cloud-provider-azure#1728). AKS's own group on the machines' network interfaces
-admits the packet.
+No packet is sent; the rules are evaluated as Azure does (Azure docs, network-security-groups-overview and
+service-tags-overview). A load balancer keeps a packet's source (the client) and its destination (the public address)
+(kubernetes-sigs/cloud-provider-azure#1728). AKS's own group on the machines' network interfaces admits the packet.
 """
 
 from __future__ import annotations

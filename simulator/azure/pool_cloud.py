@@ -22,7 +22,7 @@ from simulator.azure.store import Store
 
 
 class Options(TypedDict, total=False):
-    """Properties in which one simulated Azure differs from another."""
+    """Options of the simulated Azure."""
 
     clock: ModelClock | None
     directory: Directory | None

@@ -32,7 +32,7 @@ from simulator.wire import (
 
 REDIS_DATABASE = "Microsoft.Cache/redisEnterprise/databases"
 KEEPS_IN_PREVIEW = ("name", "location")
-"""Outputs that remain known in azure-native's preview of an update."""
+"""Outputs whose values azure-native knows in the preview of an update; all others are unknown."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class AzureNative(Provider):
 
     @classmethod
     def serving(cls, cloud: Cloud, caller: Caller | None = None) -> Factory:
-        """The arguments with which `ProviderHost` serves this provider over a cloud."""
+        """Factory that `ProviderHost` uses to serve this provider, with `cloud` as the simulated Azure."""
         return Factory(cloud, caller)
 
     def configure(self, config: dict[str, Any]) -> None:

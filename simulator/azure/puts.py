@@ -24,7 +24,9 @@ SECRETS = frozenset({"secret", "adminPassword", "administratorLoginPassword", "s
 
 
 def record(put: Put, store: Store, clock: ModelClock) -> Resource:
-    """Puts the resource and its inline children into the store, and marks their operation as started."""
+    """Saves the resource of a PUT and its inline children in the store. A cluster or pool gets the state Creating or
+    Updating.
+    """
     has_effects = put.kind in ("ManagedCluster", "AgentPool")
     begun = ("Updating" if put.old else "Creating") if has_effects else SUCCEEDED
     resource = Resource(

@@ -47,7 +47,7 @@ MORE_TYPES: dict[str, tuple[str, ...]] = {
     "Microsoft.ContainerService/locations/usages": ("2025-05-01",),
     "Microsoft.Storage/locations/usages": ("2023-05-01",),
 }
-"""API versions of types that this project asks about and does not create.
+"""API versions of ARM types that preflight requests use and that this project does not create.
 
 Source for AKS's usages: Azure docs, resource provider operations, `Microsoft.ContainerService/locations/usages/read`;
 their API version is assumed.

@@ -69,7 +69,7 @@ def _nth(items: list[Any], index: int) -> Any:
 
 
 def _projected(mapping: TypeMapping, name: str, outputs: Json) -> Any:
-    """An output in the shape of the input of the same name, without properties that no PUT accepts."""
+    """An output in the form of the input with the same name, without properties that a PUT does not accept."""
     if outputs.get(name) is None:
         return _ABSENT
     target = mapping.inputs.get(name) or f"properties.{name}"

@@ -1,12 +1,22 @@
 """CustomResourceDefinitions of a chart release, generated from field tables.
 
-A table maps field names to fields. A field is an object (a mapping of names), a type (a string), or a group of
-`groups.yaml` (`$name`). Types are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` and `integers`
-(lists), `map` (of strings), `quantities` (of resources), `image` (a name without a tag), `any` (content not checked); a
-final `!` makes the field required. In a mapping, keys that begin with `$` are about the field itself: `$type`,
-`$required`, `$list` and `$map` (of such objects), `$like` (adds the fields of a group), `$since` and `$until` (the
-releases that have the field), `$cel` (rules), `$either` (one alternative, by release); other `$` keys (`$enum`,
-`$default`, `$minimum` …) are copied into the schema.
+A table maps field names to fields. A field is one of:
+- a type, as a string; a final `!` makes the field required
+- an object, as a mapping of field names to fields
+- a group of fields from `groups.yaml`, as `$name`
+
+Types are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` (a list), `integers` (a list), `map` (of
+strings), `quantities` (a map of resource quantities), `image` (an image name without a tag) and `any` (content is not
+checked).
+
+In a mapping, keys that begin with `$` describe the field itself:
+- `$type`, `$required`: the field's type; True if it is required
+- `$list`, `$map`: the field is a list, or a map, of such objects
+- `$like`: name of a group whose fields are added
+- `$since`, `$until`: first and last release that has the field
+- `$cel`: validation rules
+- `$either`: alternatives, of which the first that the release has counts
+- others, such as `$enum`, `$default` and `$minimum`, are copied into the schema
 """
 
 from __future__ import annotations
@@ -51,7 +61,9 @@ def definitions(chart: str, release: str) -> tuple[Json, ...]:
 
 
 def crds(chart: str, release: str) -> list[Json]:
-    """All definitions of a release, its subcharts' after its own, as the chart's CRD upgrade hook applies them."""
+    """All CustomResourceDefinitions of a release: first the chart's own, then those of its subcharts, which is the
+    order of the chart's CRD upgrade hook.
+    """
     return [item for each in (chart, *models()[chart][release].subcharts) for item in definitions(each, release)]
 
 

@@ -126,7 +126,7 @@ def default_values(chart: str, release: str) -> Json:
 
 
 def _known(values: Json, keys: frozenset[str], prefix: str) -> Json:
-    """Values under known keys; everything below a free map or list is kept unchanged."""
+    """The values without unknown keys. The content of a free map or list is kept unchanged."""
     kept: Json = {}
     for key, value in values.items():
         path = f"{prefix}{key}"

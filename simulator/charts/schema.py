@@ -21,9 +21,7 @@ _GONE = ("dead", "removed")
 
 
 def rendered_keys(chart: str, release: str) -> Mapping[str, Kind]:
-    """Keys of the values that have an effect in a release: the known keys without those that its templates
-    never read.
-    """
+    """Known value keys of a release, without keys that its templates never read."""
     return _operator_keys(release) if chart == OPERATOR else key_table(chart, release).known
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json, Labels, annotations_of, at, is_ready, labels, matches, name
 
 Changes = dict[str, "str | None"]
-"""Labels or annotations to set; None removes."""
+"""Labels or annotations to set, by key; the value None removes the key."""
 
 __all__ = ["Json", "Labels", "annotations_of", "at", "is_ready", "labels", "matches", "name"]
 

@@ -1,4 +1,4 @@
-"""Overlays of the command line over a stack: files given with `-f`, and `--set path=value`."""
+"""Settings from the command line (`-f FILE` and `--set path=value`), which override a stack's files."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FORMS: dict[str, str] = {}
 def written(pattern: str, description: str) -> StringConstraints:
     """Constraint for text that matches a pattern. `description` completes the sentence "'x' is not …".
 
-    Raises ValueError if the pattern has another description already, since a fault only knows its pattern.
+    Raises ValueError if the pattern already has another description: messages look the description up by the pattern.
     """
     if FORMS.setdefault(pattern, description) != description:
         raise ValueError(f"{pattern} is described as {FORMS[pattern]!r} already")

@@ -1,4 +1,4 @@
-"""Settings of the GRID driver: what the agent installs on the hosts of vGPU pools, and from where."""
+"""Settings of the GRID driver agent: the driver that it installs on nodes with vGPUs, and the download addresses."""
 
 from __future__ import annotations
 

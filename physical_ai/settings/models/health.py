@@ -1,4 +1,4 @@
-"""Settings about the health of GPU nodes: acceptance before work, and the reaction to faults."""
+"""Settings about the health of GPU nodes: acceptance checks, and the reaction to faults."""
 
 from __future__ import annotations
 

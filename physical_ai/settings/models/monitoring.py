@@ -1,4 +1,4 @@
-"""The shape of settings about logs, metrics, alerts and dashboards."""
+"""Settings of logs, metrics, alerts and dashboards."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ OutboundForm = Literal["zone-redundant", "zonal", "nonzonal"]
 
 
 class Outbound(Model):
-    """NAT gateways, whose addresses are the nodes' addresses for the API server."""
+    """Settings of the NAT gateways. The API server sees nodes under the public addresses of these gateways."""
 
     form: OutboundForm | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""Settings of OSMO: which of its components a stack installs, and the platforms that follow from pools."""
+"""Settings of OSMO: the components that a stack installs, and the OSMO platform of each pool."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Quota(Model):
 
 
 class OsmoPlatform(Model):
-    """Changes to the platform that follows from one pool."""
+    """Overrides of the OSMO platform that is derived from a pool."""
 
     name: PlatformName | None = Field(
         default=None, description="Absent: from the GPU, such as h100; from the pool where another has that name."

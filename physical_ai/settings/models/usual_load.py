@@ -1,4 +1,4 @@
-"""Settings of the usual load of a GPU pool, by which a change is judged where no cluster can be read."""
+"""Settings of a GPU pool's usual load, from which the impact of a change is estimated if no cluster can be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.settings.models.base import Model
 
 
 class UsualLoad(Model):
-    """Usual load of a pool: what runs on an ordinary day. Nothing is deployed from it."""
+    """Load of a pool on an ordinary day, for estimates only: it changes nothing in a deployment."""
 
     nodes: Annotated[int, Field(ge=1)] = Field(description="Nodes of the pool on an ordinary day.")
     busy: Annotated[float, Field(ge=0, le=1)] = Field(default=1.0, description="Share of their GPUs that work holds.")

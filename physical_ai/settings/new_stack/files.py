@@ -1,4 +1,4 @@
-"""Texts of a new stack's files: its own, and its region's layer if that does not exist."""
+"""Content of a new stack's files: the stack file, and a layer for the region if the region has no layer yet."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def new_files(
     ranges: Sequence[IPv4Network] = (),
     deployers: Sequence[Mapping[str, str]] = (),
 ) -> NewFiles:
-    """Files of a new stack.
+    """Files of a new stack: the stack file, and a layer for the region if the region has no layer yet.
 
-    Values that depend on the region go into the region's layer, if that is created; the choices for this stack go into
-    its own file.
+    The region's layer gets the values that every stack in the region needs; the stack file gets the choices for this
+    stack.
 
     Raises:
         ValueError: the address space is too small.

@@ -26,7 +26,7 @@ RUNAI = Rule("class-of-runai", "Run:ai docs, node roles")
 NO_AUTOSCALER = Rule("class-count", "docs/existing-clusters.md#classes-of-nodes")
 
 _SET_LATER = ("nvidia.com/", "feature.node.kubernetes.io/", "physical-ai/", "kubernetes.azure.com/")
-"""Prefixes of labels that the platform or AKS sets or removes, so that they cannot select a class."""
+"""Prefixes of labels that may not select a node class, because the platform or AKS sets and removes such labels."""
 _SECTIONS = {"azure_network": "network", "access": "access", "azure_system_pool": "systemPool", "tags": "tags"}
 _CLUSTER = {
     "azure_tier": "tier",
@@ -211,7 +211,7 @@ def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> I
 
 
 def _overlaps(pools: dict[Path, NodePool], trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of two pools with overlapping nodes: every node that one pool selects is also selected by the other."""
+    """Errors of pools that would share nodes: every node that one pool selects is also selected by another pool."""
     seen: list[tuple[Path, dict[str, str]]] = []
     for path, pool in pools.items():
         setting: Path = (*path, "nodeSelector")

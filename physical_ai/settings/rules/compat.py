@@ -45,7 +45,9 @@ _NOTICE = datetime.timedelta(days=180)
 
 @dataclass(frozen=True, kw_only=True)
 class VersionFinding(Finding):
-    """A finding about versions. `where` is the setting to change; where each pool has its own, the first pool's."""
+    """A finding about versions. `where` is the path of the setting to change; if each pool has its own setting, the
+    path for the first pool.
+    """
 
     subject: str
     """Software that the rule is about: operator, kubernetes, containerd, toolkit, driver …"""
@@ -92,8 +94,8 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """Findings about charts whose pinned version differs from the version that the catalogue's list of keys was read
-    from. The GPU Operator's chart is left out, because `judge` reports it.
+    """Findings about charts whose list of value keys was read from another version than the pinned one. The GPU
+    Operator's chart is left out, because `judge` reports it.
     """
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
@@ -129,8 +131,8 @@ def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
 
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
-    """Versions that are combined on the nodes of a GPU pool; for None, on the nodes of the cpu pool, without a
-    driver.
+    """Versions on the nodes of a GPU pool: operator, Kubernetes, node image, toolkit, driver. For `pool` None: on the
+    nodes of the CPU pool, without a driver.
     """
     operator = settings.gpu_operator
     return GpuStack(

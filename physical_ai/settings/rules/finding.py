@@ -54,8 +54,8 @@ warning = partial(finding, Severity.WARNING)
 
 @dataclass(frozen=True)
 class Trust:
-    """Record of the paths (`broken`) at which validation replaced unusable values by samples, which rules must not
-    judge.
+    """Settings that rules may judge: all except those at the paths in `broken`, where validation replaced unusable
+    values by samples.
     """
 
     broken: frozenset[Path]

@@ -16,8 +16,8 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 SMALLEST_ENDPOINTS = 28
-"""Longest prefix length that the rule about the size of the endpoint subnet checks here. Another rule reports smaller
-subnets as too small for any endpoint.
+"""Longest prefix length for which this module reports an endpoint subnet as too small; for longer prefixes another rule
+does.
 """
 _MONITOR: Path = (*PRIVATE, "monitor")
 _HUB: Path = (*PRIVATE, "hub")

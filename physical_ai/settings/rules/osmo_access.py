@@ -70,7 +70,9 @@ def _address(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _issuer(settings: Settings) -> Iterator[SettingFinding]:
-    """Error where the host is not in the DNS zone in which a certificate authority looks for a record."""
+    """Error if the control plane's host name is outside the DNS zone that cert-manager uses to prove ownership of the
+    name.
+    """
     access = settings.osmo.access
     issued = access.tls.cert_manager if access.tls is not None else None
     if issued is None or issued.acme is None or access.host is None:
@@ -135,7 +137,7 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _public(settings: Settings) -> Iterator[SettingFinding]:
-    """Error about a public address without an Entra login, which also requires a certificate and a group."""
+    """Error if a control plane with a public address does not require a login."""
     access, here = settings.osmo.access, (*ACCESS, "scope")
     if access.scope == "internal":
         return

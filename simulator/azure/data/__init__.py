@@ -86,7 +86,7 @@ KINDS = (
     "PrivateLinkScopedResource",
     "ManagedPrivateEndpoint",
 )
-"""Resource types that the simulator models, each by the last part of its Pulumi type token."""
+"""Kinds of resources that the simulator models. A kind is the last part of a Pulumi type token."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class Rule:
     types: tuple[str, ...]
     """Kinds that the rule applies to; `ManagedCluster.agentPoolProfiles[]` for inline pools, `*` for all."""
     kind: str
-    """Kind of rule: `immutable`, `mutable`, `default`, `lro`, `shape`, `order`; empty for a validation."""
+    """Type of the rule: `immutable`, `mutable`, `default`, `lro`, `shape` or `order`; empty for a rule that validates a
+    request.
+    """
     confidence: Literal["documented", "believed"]
     codes: tuple[str, ...]
     status: int

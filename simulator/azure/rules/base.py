@@ -17,7 +17,7 @@ from simulator.azure.state import AzureState, Resource
 
 @dataclass(frozen=True)
 class Put:
-    """A PUT request. `old` is the present resource with this id; None if the PUT creates it."""
+    """A PUT request. `old`: the resource that has this id already; None if the PUT creates it."""
 
     kind: str
     id: str
@@ -113,7 +113,7 @@ _pool_rules: list[PoolRule] = []
 
 
 def on_put(kinds: str | tuple[str, ...], *rule_ids: str) -> Callable[[PutRule], PutRule]:
-    """Decorator that registers a rule for PUTs of these kinds; `*` for all kinds."""
+    """Decorator that registers a function as a rule for PUTs of resources of these kinds; `*` for all kinds."""
 
     def register(function: PutRule) -> PutRule:
         _put_rules.append(((kinds,) if isinstance(kinds, str) else kinds, function))

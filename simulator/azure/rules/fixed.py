@@ -35,7 +35,7 @@ FIXED: Mapping[str, Mapping[str, str]] = {
         "properties.targetRepository": "acr-cache-immutable",
     },
 }
-"""Rule for each property path, by type of resource."""
+"""Properties that cannot change after creation: resource type → property path → id of the rule."""
 DEFAULTS: Mapping[str, object] = {
     "properties.backup.geoRedundantBackup": "Disabled",
     "properties.clusteringPolicy": "OSSCluster",

@@ -39,7 +39,9 @@ def no_upgrade_against_budgets(put: Put) -> Iterator[Refusal]:
 
 
 def image_refusals(cluster: Resource, azure: AzureState) -> Iterator[Refusal]:
-    """Refusals by disruption budgets before a node image upgrade, which is not a PUT of a pool."""
+    """Refusals of a node image upgrade because of a disruption budget. Such an upgrade is a request of its own, not a
+    PUT.
+    """
     if message := refused(cluster.id, cluster.body, azure):
         rule = rules()[RULE]
         yield Refusal(RULE, rule.status, rule.codes[0], message, flat=True)
