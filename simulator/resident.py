@@ -78,8 +78,8 @@ def has_simulations(home: Path, project: Path = PROJECT) -> bool:
 
 
 def _own_folder() -> Path:
-    """Folder with the socket of this user's resident process for this project, interpreter,
-    installation and set of Python variables. Only the user can open the folder.
+    """Folder with the socket of this user's resident process for this project, interpreter, installation and set of
+    Python variables. Only the user can open the folder.
     """
     python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
     own = json.dumps([sys.executable, sys.version, str(ROOT), sys.path[1:], sorted(python.items())])

@@ -48,8 +48,8 @@ def _of_class(given: NodeClass, kubelet: str) -> Iterator[Json]:
 
 
 def _node(name: str, model: str, labels: dict[str, str], taints: Sequence[str], kubelet: str) -> Json:
-    """Node object of a server of the catalogue model `model`. It has no conditions, because the
-    kubelet reports them.
+    """Node object of a server of the catalogue model `model`. The object has no conditions, because the kubelet reports
+    them.
     """
     known, reference = server(model), on_premises()
     total = {

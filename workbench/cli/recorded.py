@@ -46,8 +46,8 @@ class Recorded:
         return datetime.datetime.fromisoformat(self.recording.recorded_at)
 
     def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
-        """The recorded settings. The settings of the checkout instead, if the recorded ones cannot be loaded or the
-        command line changes settings.
+        """The recorded settings. If they cannot be loaded, or if the command line changes settings, the settings of the
+        checkout.
 
         Raises:
             SettingsError: the settings are invalid.

@@ -23,7 +23,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Placed:
-    """A step with its start and end in minutes. It begins as soon as the steps that it needs have ended."""
+    """A step with its start and end in minutes. The step begins as soon as the steps that it needs have ended."""
 
     step: Activity
     start: float

@@ -19,7 +19,8 @@ class Answer:
 
 
 Arm = Callable[[str, str, Mapping[str, str], Any], Answer]
-"""Function `arm(method, path or full address, parameters, body)` that returns the answer, whatever its HTTP status.
+"""Function `arm(method, path or full address, parameters, body)` that returns the answer, also one with an error
+status.
 
 Raises:
     NoAnswer: Azure does not answer.

@@ -110,8 +110,8 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Azure's reason for the last refused growth, by pool. Only pools that the autoscaler does not try to grow
-        again yet.
+        """Azure's reason for the last refused growth, by pool. The pools are those that the autoscaler does not try to
+        grow again yet.
         """
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 

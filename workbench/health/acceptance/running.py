@@ -58,7 +58,8 @@ class Acceptance:
     def run(self, targets: Sequence[Target]) -> list[NodeResult]:
         """Runs the checks on all targets. Returns the results in the order of the targets.
 
-        A result is published when its node is done; if the pool has checks over several nodes, when all nodes are done.
+        The result of a node is published when the node is done or, if its pool has checks over several nodes, when all
+        nodes are done.
 
         Raises:
             Stopped: `stop` was set.

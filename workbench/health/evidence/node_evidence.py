@@ -40,7 +40,7 @@ class NodeEvidence:
     """Conditions that indicate a problem."""
     events: Sequence[Json]
     work: Sequence[tuple[str, str, str]]
-    """Namespace, name and OSMO workflow of the Pods on the node that use GPUs."""
+    """Pods on the node that use GPUs: namespace, name and OSMO workflow of each Pod."""
     repairs: Sequence[Record]
     now: str
     gate: ClosedGate | None = None
@@ -89,7 +89,7 @@ class NodeEvidence:
 
     @property
     def missing(self) -> int:
-        """Number of GPUs of the machine's size that are missing on its PCI bus; 0 if that is not known."""
+        """Number of GPUs that the VM size has and the machine's PCI bus lacks; 0 if that is not known."""
         return counts(self.machine.facts).missing if self.machine is not None else 0
 
     @property

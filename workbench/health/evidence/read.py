@@ -51,7 +51,7 @@ def read_node_evidence(
 ) -> NodeEvidence:
     """Evidence about a node, even one that has left the cluster; sends at most seven requests.
 
-    The login must be allowed to read the node. Other evidence that it may not read is listed in the result.
+    The login must be allowed to read the node. Other evidence that the login may not read is listed in the result.
 
     Args:
         alerts: Alerts of a Prometheus about this node.

@@ -72,6 +72,6 @@ def read(config_map: Mapping[str, Any]) -> Machine:
 
 
 def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
-    """Newest record of a node. If a record of the node also has the VM id `vm`, the newest such record."""
+    """Newest record of a node. Records that also have the VM id `vm` are preferred, if there are any."""
     mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
     return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

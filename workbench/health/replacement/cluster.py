@@ -83,10 +83,11 @@ class RepairCluster:
         return self._items("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})
 
     def evict(self, namespace: str, pod: str, pod_uid: str) -> None:
-        """Evicts the Pod with this uid, unless it no longer exists; a new Pod with the same name is left alone.
+        """Evicts the Pod with the uid `pod_uid`, unless it no longer exists. A new Pod with the same name is left
+        alone.
 
         Raises:
-            Blocked: a disruption budget forbids it now.
+            Blocked: a disruption budget forbids the eviction now.
         """
         body = {
             "apiVersion": "policy/v1",
@@ -180,7 +181,7 @@ def is_cordoned(node: Mapping[str, Any]) -> bool:
 
 
 def held_by(node: Mapping[str, Any]) -> str:
-    """Name of the record of the repair that has cordoned a node; empty if there is none."""
+    """Name of the record of the repair that has cordoned a node; empty if no repair has cordoned it."""
     return annotations_of(node).get(ANNOTATION, "")
 
 

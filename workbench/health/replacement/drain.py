@@ -43,7 +43,9 @@ class Load:
 
 
 def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
-    """The Pods of a node by treatment. Pods of DaemonSets, static Pods and Pods that have ended are left out."""
+    """The Pods of a node, divided by how a drain treats them. Pods of DaemonSets, static Pods and Pods that have ended
+    are left out.
+    """
     evicted: list[tuple[str, str]] = []
     awaited: list[tuple[str, str, str]] = []
     released: list[tuple[str, str]] = []
