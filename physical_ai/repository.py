@@ -66,7 +66,9 @@ def _current_folder() -> Path:
 _FOUND = find_project(_current_folder(), os.environ.get(PROJECT_VARIABLE, ""))
 HAS_PROJECT = _FOUND is not None
 PROJECT = _FOUND or INSTALLED
-"""Folder of the project; of the installed files where there is no project, which have layers and no stack."""
+"""Folder of the project. Where there is no project, it is the folder of the installed files, which has layers and no
+stack.
+"""
 NO_PROJECT = (
     f"There is no project of the platform here: no {PROJECT_FILE} with the name {PROJECT_NAME} in this folder or above "
     "it."

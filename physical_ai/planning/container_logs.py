@@ -1,8 +1,9 @@
-"""ConfigMap of Azure's agent that selects the containers whose output it collects.
+"""ConfigMap of Azure's log agent that selects the namespaces whose container output the agent collects.
 
-A data collection rule filters only the inventory by namespace; output is filtered by this ConfigMap, which can leave
-namespaces out, but not name those to keep (learn.microsoft.com, Configure data collection in Container insights using
-ConfigMap). A cluster has one such ConfigMap, whose name is fixed; a change restarts the agents.
+The namespace filter of a data collection rule applies only to the inventory, so this ConfigMap filters the output. It
+can exclude namespaces, but has no list of namespaces to include (learn.microsoft.com, Configure data collection in
+Container insights using ConfigMap). A cluster has one such ConfigMap, whose name is fixed; a change restarts the
+agents.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from physical_ai.settings.models.container_logs import ContainerLogs
 
 NAME, NAMESPACE = "container-azm-ms-agentconfig", "kube-system"
 OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeeper-system", "calico-system")
-"""Namespaces of Kubernetes and AKS, whose output is left out."""
+"""Namespaces of Kubernetes and AKS whose container output is not collected."""
 
 
 def agent_config(logs: ContainerLogs) -> dict[str, Any]:
@@ -35,7 +36,9 @@ def agent_config(logs: ContainerLogs) -> dict[str, Any]:
 
 
 def _settings(left_out: list[str]) -> str:
-    """The agent's settings as TOML, in which a list of texts is written as in JSON."""
+    """Settings of Azure's log agent as TOML. The excluded namespaces are written as JSON, because a list of texts has
+    the same syntax in JSON and TOML.
+    """
     names = json.dumps(left_out)
     streams = "".join(
         f"[log_collection_settings.{stream}]\nenabled = true\nexclude_namespaces = {names}\n"

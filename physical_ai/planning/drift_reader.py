@@ -12,7 +12,9 @@ CLAIM_KINDS = {
     "resources": ["deviceclasses", "resourceclaims", "resourceclaimtemplates"],
     "verbs": ["get"],
 }
-"""Rule of the drift reader's role in stacks that declare claims."""
+"""RBAC rule by which the drift reader may get device classes, resource claims and claim templates; only for stacks that
+declare claims.
+"""
 
 
 def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""Objects that record GPU machines: the manifests, completed for a stack."""
+"""Kubernetes objects of the agent that records GPU machines: the agent's manifests, completed with the settings of a
+stack.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class EvidenceObjects:
     """All objects that record the GPU machines of a cluster."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies that limit the rights; they must exist before the rights do."""
+    """Admission policies that restrict the agent's RBAC rights; they must exist before the rights are granted."""
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
     """ConfigMap with the program. It never changes: changed files get a new ConfigMap."""
@@ -62,9 +64,10 @@ def evidence_objects(settings: Settings) -> EvidenceObjects | None:
 
 
 def _with_gpus(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """DaemonSet whose Pods have `nvidia-smi`, which the container runtime adds once it is configured.
+    """DaemonSet that records the GPUs of each machine with `nvidia-smi`, made from the manifest `machine`.
 
-    Its Pods see all GPUs, and take none from the device plugin.
+    Its Pods get `nvidia-smi` and all GPUs of the node from the NVIDIA runtime class, and request no GPU from the device
+    plugin.
     """
     made = copy.deepcopy(dict(machine))
     template, name = made["spec"]["template"], GPUS

@@ -18,15 +18,17 @@ class Exporter:
     port: str | int
     number: int
     dropped: str = ""
-    """Regular expression of labels to drop: they identify nothing that another label does not."""
+    """Regular expression of the metric labels to drop, because other labels already identify the same series."""
     namespace: str = OPERATOR_NAMESPACE
     guarded: bool = True
-    """True where only the scraper may reach the Pods."""
+    """True where a network policy always lets only the scraper reach the Pods; False where a policy does so only in an
+    isolated namespace.
+    """
     is_declared: bool = True
     """True where a container of the Pods declares the port."""
     has_monitor: bool = False
-    """True where the exporter's chart declares the monitor; the program then does not limit further who may reach the
-    Pods.
+    """True where the exporter's chart itself declares the monitor; the program then declares neither a monitor nor a
+    network policy for the exporter.
     """
 
     @property

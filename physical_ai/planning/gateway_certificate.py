@@ -1,4 +1,6 @@
-"""Certificate of a key vault for OSMO's gateway: the objects from which AKS's secrets provider makes a Secret."""
+"""TLS certificate that OSMO's gateway takes from a key vault: the objects from which AKS's secrets provider creates the
+Kubernetes Secret.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +78,10 @@ def gateway_certificate(settings: Settings) -> GatewayCertificatePlan | None:
 
 
 def mounted(tls: GatewayTls | None) -> dict[str, Any]:
-    """Values of Envoy's Pods that mount the SecretProviderClass: the Secret exists only while a Pod mounts it.
+    """Helm values with which Envoy's Pods mount the SecretProviderClass; empty where the certificate does not come from
+    a key vault.
 
-    Empty without a certificate in a vault.
+    The mount is needed because the Secret exists only while some Pod mounts the SecretProviderClass.
     """
     if tls is None or tls.key_vault is None:
         return {}

@@ -38,9 +38,10 @@ _PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
 
 
 def policies(settings: Settings) -> list[dict[str, Any]]:
-    """Policies of a stack with their bindings.
+    """Admission policies of a stack, and their bindings.
 
-    Policies that are off are left out, and so is placement in a stack without a choice of pools.
+    Policies that the settings switch off are left out. The policy for placement is also left out where the pools have
+    fewer than two GPU models.
     """
     found: list[dict[str, Any]] = []
     for manifest in copy.deepcopy(_manifests(settings)):
@@ -71,11 +72,12 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> list[dict[str, Any]]:
-    """Binding of a policy with an action.
+    """Bindings of a policy for the action `warn` or `deny`: usually one binding, named after the action.
 
-    The dry run of a changed binding would combine both actions, which the API server refuses. So each action has a
-    binding of another name, and the new one is created before the old one is deleted. A protected stack deletes
-    nothing: there the binding that warns stays beside the one that refuses (`keeps_warning`).
+    Each action has a binding of its own name, because the API server refuses the dry run of a binding whose action
+    changes: it combines the old and the new action. When the action changes, the new binding is created before the old
+    one is deleted. A protected stack deletes nothing, so with `keeps_warning` the binding that warns stays beside the
+    binding that denies.
     """
     actions = ("warn", "deny") if action == "deny" and keeps_warning else (action,)
     found = [copy.deepcopy(manifest) for _ in actions]
@@ -113,7 +115,8 @@ def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
 
 
 def kinds(settings: Settings) -> dict[str, dict[str, str]]:
-    """GPU model by node label and value, where all pools with that value have the same model: `label → value → model`.
+    """GPU model that each value of a node label stands for, as `label → value → model`. A value is left out where pools
+    with different GPU models have it.
 
     These labels identify a pool's GPU even while the pool has no nodes.
     """
@@ -136,7 +139,9 @@ def kinds(settings: Settings) -> dict[str, dict[str, str]]:
 
 
 def claims(settings: Settings) -> dict[str, str]:
-    """GPU model by claim (as namespace/name), for claims of the stack that only GPUs of one model can satisfy."""
+    """GPU model of each claim of the stack, by the claim's NAMESPACE/NAME. Claims that GPUs of several models can
+    satisfy are left out.
+    """
     pools = dra.claim_pools(settings).values()
     models = {dra.device_of(pool): str(gpu.gpu_model(pool)) for pool in pools if gpu.knows_gpu(pool)}
     found: dict[str, str] = {}
@@ -148,6 +153,8 @@ def claims(settings: Settings) -> dict[str, str]:
 
 
 def injects(settings: Settings) -> bool:
-    """True where GPU containers get their capabilities: the stack enables it, and its Kubernetes supports it."""
+    """True where a policy adds the NVIDIA driver capabilities to GPU containers: the setting is on, and the Kubernetes
+    version supports the policy.
+    """
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
     return settings.admission.inject_capabilities and minor >= MUTATION_MINOR

@@ -1,4 +1,6 @@
-"""Admission policy about Pods on GPU nodes that ask for no GPU, and about the cluster's own priority classes."""
+"""Admission policy for GPU nodes: it concerns Pods on GPU nodes that request no GPU, and the cluster's own priority
+classes.
+"""
 
 from __future__ import annotations
 

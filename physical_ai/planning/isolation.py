@@ -57,7 +57,9 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
 
 
 def _name_upstreams(policy: dict[str, Any]) -> None:
-    """Fills in the names of the services behind the gateway, in policies that select these services or all others."""
+    """Completes a NetworkPolicy that selects or excludes Pods by service: an empty list of services is replaced by the
+    names of the services behind the gateway.
+    """
     for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
         if not expression["values"]:
             expression["values"] = list(UPSTREAMS)
@@ -99,8 +101,10 @@ def _private_ways(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _control_plane(settings: Settings) -> list[dict[str, Any]]:
-    """Egress rule for the port of a control plane elsewhere, whose address may be private; empty for port 443, and for
-    a control plane in this cluster, which is reached at its gateway.
+    """Egress rule for the port of a control plane outside this cluster, at any address, since the control plane may
+    have a private one.
+
+    Empty for port 443, and for a control plane in this cluster, which Pods reach at its gateway.
     """
     _, port = _service(settings)
     return [] if port in (None, HTTPS) else [{"to": [_everywhere()], "ports": _tcp(port)}]
@@ -111,9 +115,9 @@ def _everywhere() -> dict[str, Any]:
 
 
 def _service(settings: Settings) -> tuple[Any, int | None]:
-    """Address of the control plane if its URL contains one, and its port.
+    """IP address and port of the control plane in `osmo.serviceUrl`. The address is None where the URL has a host name.
 
-    The port is None without a URL, or if the control plane is in this cluster.
+    Both are None without a URL, and for a control plane in this cluster.
     """
     parts = urlsplit(settings.osmo.service_url or "")
     host = parts.hostname or ""
@@ -165,10 +169,10 @@ def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
 
 
 def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
-    """Closes these ports of internet addresses.
+    """Removes the ports `closed` from the egress rule of `policy` that allows the whole internet.
 
-    A task's packets leave with the nodes' public address, which the stack's public data services accept; a policy
-    cannot name the services' own addresses, because these change.
+    A task's packets leave with the nodes' public address, which the stack's public data services accept. Only their
+    ports can be closed: the services' own addresses change, so a policy cannot name them.
     """
     for rule in policy["spec"]["egress"]:
         if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):

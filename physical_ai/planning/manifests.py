@@ -49,8 +49,9 @@ _FORMS: Mapping[str, _Form] = {
 
 
 def load(file: str) -> list[dict[str, Any]]:
-    """Objects of a file in `manifests/`, in order. Python code, never a text template, changes what differs by
-    stack.
+    """Objects of a file in `manifests/`, in order.
+
+    The file is plain YAML, not a template: Python code changes the objects where stacks differ.
     """
     return json.loads(_read(MANIFESTS / file))
 
@@ -102,7 +103,9 @@ def _read(path: Path) -> str:
 
 
 def _form_problem(file: str, document: Any) -> str | None:
-    """Key of an object that is absent or has another form, with what to write; None where the form is right."""
+    """First required key of an object that is absent or has a wrong value, with what to write; None where all keys are
+    right.
+    """
     for path, (fits, advice) in {**_FORM, **_FORMS.get(file, {})}.items():
         if not fits(at(document, path) if is_mapping(document) else None):
             return f"{path}\n  The key is absent, or its value has another form.\n  Write {path}: {advice}."

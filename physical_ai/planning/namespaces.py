@@ -21,7 +21,9 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
 
 
 def _in_use(plan: Plan) -> frozenset[str]:
-    """Namespaces of the releases of a stack's optional parts, and all of a part that has no release."""
+    """Namespaces of the optional parts that the stack installs: those of each part's releases or, for a part without
+    releases, all namespaces of the part.
+    """
     releases = (release for planned in plan.parts.values() for release in planned.releases)
     without = (part for part in PARTS if part.name in plan.parts and not plan.parts[part.name].releases)
     return frozenset(

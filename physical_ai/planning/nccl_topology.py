@@ -1,4 +1,6 @@
-"""Requirements of workflow tasks for InfiniBand: adapters, NCCL's environment, and the topology file of their node."""
+"""InfiniBand for workflow tasks: the adapters that a task requests, NCCL's environment variables, and the topology file
+of the node.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,11 @@ _FILE_VARIABLE = "NCCL_TOPO_FILE"
 
 
 def gang_topology(settings: Settings) -> dict[str, Any] | None:
-    """Spec of KAI's Topology, by which a gang requests a single fabric; None without a pool that has a fabric.
+    """Spec of the KAI Topology with which a gang requests nodes of a single InfiniBand fabric; None without a pool that
+    has a fabric.
 
-    On Azure no interface reports the distance between two nodes of a fabric, so the levels are the pool and the node.
+    Its levels are the pool and the node, because no interface of Azure reports the distance between two nodes of a
+    fabric.
     """
     labels = {key for name, pool in fabric_pools(settings).items() for key in pool_selector(name, pool)}
     if not labels:
@@ -39,8 +43,8 @@ def topology_files(settings: Settings) -> dict[str, str]:
 
 
 def nccl_environment(pool: Pool) -> tuple[dict[str, str], str | None]:
-    """NCCL's environment variables on the pool's nodes, and the folder in which they expect the topology file; None
-    for the folder without such a file.
+    """NCCL's environment variables on the pool's nodes, and the folder in which NCCL looks for the topology file; the
+    folder is None for a VM size without a topology file.
     """
     environment = dict(pool_kind(pool.sku).environment)
     if topology(pool.sku) is None:

@@ -58,8 +58,10 @@ BACKEND_OWNED = {
 """Keys that the values files may not set, each with what to change instead."""
 
 _PROGRESS = ("progress-files", "/var/run/osmo")
-"""Name and mount path of the volume for the agents' probes. The chart's own lists of volumes contain it, but lists in
-values replace the chart's lists, so they have to repeat it.
+"""Name and mount path of the volume for the probes of OSMO's agents.
+
+The chart's default lists of volumes and mounts contain it, but lists in values replace these defaults, so the values
+have to repeat it.
 """
 
 
@@ -126,7 +128,8 @@ def _backend(settings: Settings) -> dict[str, Any]:
 
 
 def agent_kubeconfig() -> str:
-    """Kubeconfig that the agents need with the development login, without which they would know no cluster.
+    """Kubeconfig for the agents' own cluster, which the agents need with the development login: without it, they would
+    not know which API server to use.
 
     Its token comes from a program. The agents' client would read the token file, which the kubelet renews, only once,
     and be rejected when that token expires (microsoft/physical-ai-toolchain#938).
@@ -156,9 +159,10 @@ def agent_kubeconfig() -> str:
 
 
 def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
-    """Placement on the cpu pool: redundant with the taints of all other pools, but explicit.
+    """Placement of OSMO's Pods on the cpu pool. All other pools have taints that repel the Pods anyway; the node
+    selector makes the placement explicit.
 
-    The empty tolerations replace the agents' chart's toleration of an NVIDIA taint.
+    The empty tolerations replace the toleration of an NVIDIA taint in the agents' chart.
     """
     return {"tolerations": [], **services_placement(settings)}
 

@@ -15,7 +15,7 @@ from physical_ai.settings.facts.osmo import gpu_quota
 from physical_ai.settings.models.tree import Settings
 
 NO_METADATA = "no-metadata"
-"""Name of the NetworkPolicy for the control plane's namespace in a stack that does not isolate this namespace."""
+"""Name of the NetworkPolicy that is declared where the stack does not isolate the namespace of the control plane."""
 
 
 def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -48,11 +48,11 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
 
 
 def with_identity(values: Mapping[str, Any], client_id: Any) -> dict[str, Any]:
-    """Values of the agents with the label because of which AKS gives their Pods a token for Azure.
+    """Values of the agents' chart with which the agents' Pods use an Azure identity: the label that makes AKS provide a
+    token, and the identity's client id as an environment variable.
 
-    `client_id` may be an Output.
-
-    The chart creates the service accounts and has no values for their annotations, so the Pods get the identity's id.
+    The variable replaces the annotation of the service account: the chart creates the accounts and has no value for
+    their annotations. `client_id` may be an Output.
     """
     result = copy.deepcopy(dict(values))
     for agent in ("backendListener", "backendWorker"):

@@ -36,8 +36,8 @@ CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 """Environment variable without which a container gets CUDA but no Vulkan; the driver reports no error."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
-"""Default resources of a task, as fractions of its share of the node: memory and CPU, storage, and shared memory (as a
-fraction of that memory).
+"""Default resources of a task as fractions (numerator, denominator): memory and CPU of the task's share of the node,
+storage of that share, and shared memory of the task's memory.
 """
 
 LARGEST_SHM = 16
@@ -53,8 +53,9 @@ def template_name(platform: str) -> str:
 def pod_templates(settings: Settings) -> dict[str, Any]:
     """Pod templates by name: one for OSMO's own container, one for every task, and one for each platform.
 
-    A platform's template has everything that its Pods need besides the common templates, so that no list is appended
-    to twice. The names differ from the chart's, because Helm would merge templates of the same name.
+    A platform's template is complete besides the common templates. OSMO appends the lists of all templates of a task,
+    so items could occur twice if a platform had several templates. The names differ from the chart's, because Helm
+    would merge templates of the same name.
     """
     return {
         CONTROL_TEMPLATE: _control_template(settings),
@@ -121,9 +122,10 @@ def _trace_environment() -> list[dict[str, Any]]:
 
 
 def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, Any]:
-    """Template that places a platform's Pods on nodes, and gives them their GPUs.
+    """Pod template of a platform: it selects the nodes, tolerates their taints, and requests the GPUs.
 
-    It selects nodes by their pool: labels with the GPU's name exist only once a node has been running.
+    The nodes are selected by the label of their pool, because labels with the GPU's name appear only after a node has
+    started, and a pool may have no nodes.
     """
     spec: dict[str, Any] = {"nodeSelector": {SHORT_POOL_LABEL: item.pool}}
     if item.grace_seconds != DEFAULT_GRACE_SECONDS:
@@ -155,9 +157,10 @@ def _assertion(left: str, operator: str, right: str, message: str) -> Assertion:
 
 
 def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
-    """Resource validations by name.
+    """Resource validations by name: one for all tasks, and one for each platform.
 
-    None depends on existing nodes: OSMO would refuse every task of a pool without nodes.
+    The validations contain fixed limits, not values of existing nodes: with such values, OSMO would refuse every task
+    of a pool that has no nodes.
     """
     common = [
         _assertion("{{USER_CPU}}", "GT", "0", "cpu must be above 0"),
@@ -197,9 +200,9 @@ def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
     """Default resources of a task that requests none. On a platform with GPUs they are a fraction of the node's
     resources for each GPU; on other platforms they are fixed amounts.
 
-    USER_GPU is not among the defaults, so it stays 0, as the pool sets it. As a platform default it would request a
-    GPU, but OSMO would hide the GPU from the container, since it only looks at the workflow to see whether a GPU is
-    used.
+    The number of GPUs, `USER_GPU`, has no default here, so it stays 0 as the pool sets it. With a default of 1, a task
+    would occupy a GPU that its container cannot see: OSMO looks only at the workflow to decide whether a container gets
+    a GPU.
     """
     memory = max(_part(item.share.memory_gib, _MEMORY_PART), 1)
     return {
@@ -237,8 +240,8 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
 def pools(settings: Settings) -> dict[str, Any]:
     """OSMO's pools by name.
 
-    With shared queues there is one pool with all platforms. With separate queues there is one pool with only the CPU
-    platform, and one for each GPU platform, with that and the CPU platform.
+    With shared queues, one pool has all platforms. With separate queues, the default pool has only the CPU platform,
+    and each GPU platform has a pool that contains the GPU platform and the CPU platform.
     """
     every = platforms(settings)
     cpu, gpus = every[0], every[1:]

@@ -1,5 +1,5 @@
-"""Configuration, in a control plane, of another stack's cluster. The names of the cluster's pools and platforms contain
-the name of its backend.
+"""Configuration that OSMO's control plane in one stack needs for the cluster of another stack. Names of pools and
+templates begin with the name of that cluster's backend.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from physical_ai.settings.models.tree import Settings
 def served_sections(served: Settings) -> dict[str, dict[str, Any]]:
     """Sections of the configuration, by the names of the chart's values.
 
-    Templates and validations of two stacks can differ, as their nodes do. So every name begins with the backend's
-    name: its pool `default` is named like the backend, and any other pool `BACKEND-POOL`.
+    Stacks may have templates and validations with the same name and different content, so every name begins with the
+    backend's name. The pool `default` becomes `BACKEND`, and any other pool `BACKEND-POOL`.
     """
     backend = served.osmo.backend_name
 

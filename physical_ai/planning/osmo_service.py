@@ -40,8 +40,8 @@ SECTIONS = {
     "backends": "backends",
     "pools": "pools",
 }
-"""Sections of OSMO's configuration: from a section's name in the chart's values to its name in the file that the chart
-makes from these values.
+"""Sections of OSMO's configuration: the key in the chart's values, and the key in the configuration file that the chart
+renders.
 """
 
 
@@ -90,7 +90,9 @@ def _credentials(settings: Settings) -> dict[str, Any]:
 
 
 def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """Values for the chart `service`: the configuration, and null for keys that Helm would otherwise merge into it."""
+    """Values for the chart `service`: the configuration, with null for the chart's default platform and default
+    backend, which Helm would otherwise add.
+    """
     config = configuration(settings, served)
     pools = copy.deepcopy(config["pools"])
     # Helm merges maps: the chart's own platform remains unless it is set to null.

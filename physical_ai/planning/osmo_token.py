@@ -29,7 +29,7 @@ from physical_ai.settings.models.tree import Settings
 AGENT = "osmo_token"
 """Folder in `agents/`, and Python package, of the program that creates the token."""
 OBJECTS = "osmo-token"
-"""Name, or first part of the name, of the objects."""
+"""Name of the objects that create or fetch the token, or the first part of their names."""
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"
@@ -43,7 +43,9 @@ class OsmoTokenObjects:
     """All objects that create or fetch the token, in the form that `declare_agent` expects."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies that limit the rights; they must exist before the rights do."""
+    """Admission policies that restrict the RBAC rights of the token's Pods; they must exist before the rights are
+    granted.
+    """
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
     """ConfigMap with the program. It never changes: changed files get a new ConfigMap."""

@@ -15,8 +15,8 @@ RESOURCE_TYPE = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of parts that name a stage or setting which does not exist, that have the resource type or name of another
-    part, or whose resource type Pulumi cannot read.
+    """Faults in the fields of `part.py`: an unknown stage, a setting that does not exist, a malformed Pulumi type, and
+    a resource type or name that another part has too.
     """
     stages: list[str] = list(get_args(Stage))
     seen: dict[tuple[str, str], str] = {}

@@ -95,7 +95,8 @@ def listing_faults() -> Iterator[Fault]:
 
 
 def hiding_faults(platform: Path, project: Path, listed: Sequence[str]) -> Iterator[Fault]:
-    """Faults of a project's files and names that would hide the platform's, or be ignored beside them.
+    """Faults of a team's project whose files or parts clash with the platform's: packages that would hide the
+    platform's packages, parts with a name that the platform has, and files that would be ignored.
 
     Args:
         platform: Folder of the platform's parts.
@@ -129,7 +130,9 @@ def _listed_in(name: str) -> tuple[str, str]:
 
 
 def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of names in `Part.needs` that are not declared before the part, whose release would not wait for them."""
+    """Faults of names in `Part.needs` that are unknown, or that are declared after the part: the part's release would
+    not wait for a release that is declared later.
+    """
     stages: dict[str, Stage] = {GPU_OPERATOR: "gpus", **{part.name: part.stage for part in parts}}
     order = [name for stage in get_args(Stage) for name, own in stages.items() if own == stage]
     for part in parts:

@@ -31,14 +31,12 @@ READ = (
 SUFFIXES = ("keys", "notes", "values")
 """Last words of the names of files about one chart, such as `fluent-bit-keys.yaml`."""
 _CONSTANTS = {"COMPONENT": "component.py", "PART": "part.py", "SETTINGS": "model.py"}
-"""Module in which the program reads a constant, by the constant's name."""
+"""Module of a part that must contain each constant, by the constant's name."""
 _ASSIGNED = re.compile(rf"^({'|'.join(_CONSTANTS)})\b[^=\n]*=", re.MULTILINE)
 
 
 def unread_names(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of files that nothing reads, and of constants that are in another module than the one in which they are
-    read.
-    """
+    """Faults of files in a part's folder that no module reads, and of constants defined in the wrong module."""
     for part in parts:
         folder = part_folder(part.name)
         modules = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}

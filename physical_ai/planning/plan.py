@@ -101,7 +101,9 @@ def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
 
 
 def _part_files(values: FilePath) -> FilePath:
-    """Folder of the parts' values files, by the folder of the other values files."""
+    """Folder of the values files of parts, for the folder `values` of all other values files: `parts` beside it in a
+    team's project, `PART_FILES` for the default `VALUES`, and otherwise `values` itself.
+    """
     if is_team_project(values.parent):
         return values.parent / PART_FILES.name
     return PART_FILES if values == VALUES else values

@@ -28,7 +28,9 @@ OF_AKS = (
     "gatekeeper-system",
     "tigera-operator",
 )
-"""Namespaces of AKS and its extensions, whose agents have the rights of their node (AKS docs, concepts-security)."""
+"""Namespaces of AKS and its extensions. The policy exempts them, because their agents need the privileges of the node
+(AKS docs, concepts-security).
+"""
 LISTED = (
     "gpu-operator",
     "kube-amd-gpu",
@@ -46,12 +48,14 @@ LISTED = (
     "metallb-system",
     "cert-manager",
 )
-"""The platform's namespaces in the order in which the policy lists them, independent of the files that declare them:
-another order would change the policy in every stack. New namespaces come after these.
+"""The platform's namespaces in the order in which the policy lists them. New namespaces are appended.
+
+The order is fixed here, not taken from the files that declare the namespaces, because a changed order would change the
+policy in every stack.
 """
 USER_NAMESPACES_MINOR = 35
-"""Minor of Kubernetes 1 from which on the Pod Security Standards trust user namespaces (pod-security-admission,
-policy/check_procMount_baseline.go).
+"""Minor version of Kubernetes 1 from which on the level `baseline` allows more in Pods with a user namespace
+(`hostUsers: false`; pod-security-admission, policy/check_procMount_baseline.go).
 """
 
 
@@ -74,10 +78,11 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policy exempts.
+    """Namespaces that the policy exempts: AKS's, the platform's, and those in the setting
+    `admission.podSecurityExempt`.
 
-    Those of the platform have a Pod Security level of their own, set by a label. Of the parts only those count that the
-    stack installs: a namespace of the same name in another stack is somebody else's.
+    The platform's namespaces are exempt because a label sets the Pod Security level of each. Namespaces of parts count
+    only where the stack installs the part, since otherwise a namespace of this name belongs to somebody else.
     """
     absent = {name for part in PARTS if not part.wanted(settings) for name in part.namespaces}
     declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]

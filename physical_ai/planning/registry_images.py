@@ -12,7 +12,9 @@ from physical_ai.settings.facts.data_services import DataNames, login_server, pu
 from physical_ai.settings.models.tree import Settings
 
 IMPORTED = "physical-ai/imported-images"
-"""Annotation of the policies: images that were imported into the registry, because it has no upstream for them."""
+"""Annotation of the policies with the images of the setting `registry.imported`: users import these images into the
+registry, because no upstream has them without a login.
+"""
 
 
 def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
-"""Reasons to refuse a change from the running release to the planned one: of the GPU Operator, of OSMO, and of OSMO's
-master encryption key.
+"""Checks of a change from the running release to the planned release, each with the reason to refuse the change: of the
+GPU Operator, of OSMO, and of OSMO's master encryption key.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def installed_version(inputs: Mapping[str, Any]) -> str | None:
 
 
 def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
-    """Reason why a release must not be changed to `new_version`; None where it may be.
+    """Reason why the GPU Operator's release must not change to `new_version`; None where the change is allowed.
 
-    `old` are the release's present inputs, as the engine keeps them.
+    `old` are the inputs of the running release, as Pulumi's state keeps them.
 
     >>> refusal({"version": "v26.7.0"}, "v26.3.3").splitlines()[0]
     'upgrade-downgrade: v26.7.0 runs already, and NVIDIA does not support a downgrade to v26.3.3.'

@@ -42,7 +42,9 @@ def read_values(root: FilePath, file: str) -> Document:
 
 
 def installed_folder(root: FilePath) -> FilePath | None:
-    """The platform's folder whose files lie below those of a team's folder; None where `root` is no team's."""
+    """The platform's folder of values files or parts that a team's folder `root` overrides; None where `root` does not
+    belong to a team's project.
+    """
     return _INSTALLED.get(root.name) if is_team_project(root.parent) else None
 
 
@@ -57,7 +59,10 @@ def section(document: Document | None, key: str) -> dict[str, Any]:
 
 
 def located(document: Document, finding: Finding, prefix: Path = ()) -> Fault:
-    """A finding of the catalogue about values, as a fault at its place in the file."""
+    """Fault with the content of `finding`, at the file and line of the value that the finding is about.
+
+    `prefix` is the path of the section from which the path `finding.where` starts.
+    """
     path = (*prefix, *finding.where.split("."))
     found = document.fault(path, finding.problem, finding.fix, severity=finding.severity)
     return replace(found, rule=finding.rule, source=finding.source)

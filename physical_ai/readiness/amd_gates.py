@@ -1,5 +1,5 @@
-"""Gates of a node with AMD GPUs that offers none, in order, and why the first closed gate is closed. Pure
-functions.
+"""Gates of a node with AMD GPUs that does not offer its GPUs: the first closed gate, and the reason why it is closed.
+Pure functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
 _BUILD = "-build-"
-"""Text in the name of a Pod that builds a driver, between the name of the pool and the rest."""
+"""Text in the name of a Pod that builds a driver; the text before it is the name of the pool."""
 LOADED = "kmm.node.kubernetes.io/{namespace}.{pool}.ready"
 """Label of nodes on which Kernel Module Management has loaded the driver of a DeviceConfig."""
 

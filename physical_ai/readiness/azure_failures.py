@@ -1,5 +1,5 @@
-"""Meaning of failed requests to Azure or to the cluster: roles that are not in effect yet, a busy cluster, and advice
-where the message gives none.
+"""Meaning of failed requests to Azure or to the cluster: which failures to retry, such as a role that is not in effect
+yet or a busy cluster, and advice where the error message gives none.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ _FIELD_CONFLICT = "field conflict detected"
 
 
 def may_exist(error: str) -> bool:
-    """True where the resource may have been created although `error` was reported.
+    """True where the resource may exist although its creation failed with `error`.
 
-    Such a creation must not be repeated: the provider refuses to create what exists, and with that refusal the engine
-    drops the resource from its state, while it continues to run in Azure unmanaged. Without a retry, the engine keeps
-    it in state, and the next `up` updates it.
+    Such a creation must not be retried. The provider would refuse it because the resource exists, and Pulumi would then
+    drop the resource from its state, while the resource keeps running in Azure. Without a retry, the resource stays in
+    the state, and the next `up` updates it.
     """
     return any(sign in error.lower() for sign in _MAY_EXIST)
 
@@ -154,15 +154,15 @@ def advice(error: str) -> str | None:
 
 
 def hint(error: str) -> str | None:
-    """Advice to print below the error of a deployment; for an unknown code of Azure, where to look it up; None for an
-    error without advice and without a code.
+    """Advice to print below the error of a deployment. For an Azure code without known advice, it names the pages with
+    Azure's codes; None for an error without a code and without advice.
     """
     match = _CODE.search(error)
     return advice(error) or (where_to_look(match[1]) if match is not None else None)
 
 
 def where_to_look(code: str) -> str:
-    """Advice to look up a code of Azure that the table does not have; nothing is concluded from the code."""
+    """Advice to look up an Azure error code that `azure_errors.yaml` does not contain."""
     pages = "https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors"
     aks = "https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/welcome-azure-kubernetes"
     return f"The code {code} is not in physical_ai/readiness/data/azure_errors.yaml. Look it up: {pages}, {aks}."

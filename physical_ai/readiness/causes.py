@@ -43,11 +43,11 @@ class Cause:
     waits: bool
     """True where the gate usually opens by itself."""
     past: bool = False
-    """True for a cause that is over, or about something that has left the cluster."""
+    """True for a cause that is already over, or that concerns an object which has left the cluster."""
     known: bool = True
     """False for a row that only states that nothing is known, and quotes the original message."""
     fix_elsewhere: str = ""
-    """Fix for an existing cluster, where it differs from `fix`."""
+    """Fix for an existing cluster, if it differs from the fix for a cluster on Azure; empty if both are the same."""
 
     def describe(self, facts: Mapping[str, str], *, azure: bool = True) -> tuple[str, str]:
         """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`.
@@ -80,7 +80,9 @@ def workload_causes() -> Mapping[str, Cause]:
 
 @dataclass(frozen=True)
 class AzureError:
-    """A code of Azure: its meaning for a pool, if it has one, and advice to print below the error of a deployment."""
+    """Known error code of Azure, with advice for deployments and, if the error can keep a pool or Pod waiting, the
+    reason and fix to show there.
+    """
 
     id: str
     pattern: re.Pattern[str]
@@ -118,7 +120,7 @@ def azure_errors() -> Mapping[str, AzureError]:
 
 
 def azure_error_of(text: str) -> AzureError | None:
-    """First row about Azure's codes that fits a code and message; None for an unknown one."""
+    """First known error of Azure whose pattern matches `text`, a code with its message; None where none matches."""
     return next((each for each in azure_errors().values() if each.pattern.search(text)), None)
 
 
@@ -187,10 +189,10 @@ def _cause(key: str, data: Any, file: Path, stages: Literal["gates", "stages"]) 
 
 
 def _fix(key: str, given: CauseRow, *, azure: bool) -> str:
-    """Fix for a cause.
+    """Fix for the cause `key`: the fix of the file's row or, for a row without one, the fix of the node cause for the
+    same problem.
 
-    Where a row of the node causes is about this cause, the fix comes from that row, so that gates and alerts advise
-    the same repair.
+    Gates and alerts therefore advise the same repair.
     """
     own = given.fix if azure or given.fix_elsewhere is None else given.fix_elsewhere
     return (gate_fix(key, azure=azure) or "") if own is None else with_remedies(own, azure=azure)

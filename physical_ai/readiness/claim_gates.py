@@ -32,8 +32,8 @@ class ClaimGates(NodeGates):
         return self.pod(gate, "dra-driver")
 
     def offered(self) -> ClosedGate:
-        """Gate that is closed because the node has another number of devices than its size, although the driver's
-        plugin runs.
+        """Gate that is closed because the node offers no devices, or another number than its pool should have, although
+        the DRA driver runs.
         """
         found, wanted = allocatable(self.node).get(DRIVER, 0), self.expected.resources.get(DRIVER, 0)
         if found:

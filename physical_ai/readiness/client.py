@@ -32,7 +32,9 @@ from physical_ai.servers.exchange import Answer, NoAnswer, Request, TooLarge, ex
 
 API = Bounds()
 LOG = Bounds(seconds=6, connect=3, idle=3, size=4 << 20, tries=1)
-"""Limits of a request for a log, which comes from a node that may no longer exist."""
+"""Limits of a request for a container's log. They are short, because the API server asks the node for the log, and the
+node may no longer exist.
+"""
 LOGIN_SECONDS = 120.0
 """Seconds that the kubeconfig's login may take; it may ask a person to confirm it in a browser."""
 PATCHES = "application/merge-patch+json"
@@ -142,8 +144,8 @@ def _client(kubeconfig: str) -> Any:
 
 
 def _logged_in(act: Callable[[], Any]) -> Any:
-    """Returns the result of `act`, which runs the kubeconfig's login, within a time limit: login commands and servers
-    have none.
+    """Result of `act`, which runs the kubeconfig's login. The time limit is set here, because login commands and
+    servers have none.
     """
     try:
         return within(LOGIN_SECONDS, act)

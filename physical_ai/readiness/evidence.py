@@ -39,12 +39,14 @@ _NAMES: Mapping[str, Role] = {
     KUBELET_PLUGIN: "dra-driver",
 }
 LOG_EVENT = "SimulatedLog"
-"""Reason of the events that have a container's last log line on simulated nodes, whose logs cannot be read."""
+"""Reason of the events that replace container logs on simulated nodes: the message is the last line of a container's
+log.
+"""
 _NOT_BEGUN = ("PodInitializing", "ContainerCreating")
 _UNINFORMATIVE = ("CrashLoopBackOff", *_NOT_BEGUN)
 """Reasons of a waiting container whose message only repeats the reason."""
 _OPERANDS_WAIT = ("OperandNotReady", "DriverNotReady", "NoGPUNodes", "NFDLabelsMissing", "Ready", "")
-"""Reasons of the condition `Error` that only mean that Pods are not ready yet."""
+"""Reasons of the condition `Error` of a ClusterPolicy or NVIDIADriver that only mean that Pods are not ready yet."""
 
 
 def role_of(daemonset: Json) -> Role | None:

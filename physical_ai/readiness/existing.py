@@ -33,11 +33,13 @@ STACK_LABEL = "physical-ai/stack"
 FIELD_MANAGER = "physical-ai"
 """Field manager of server-side apply that owns the labels and taints which a stack has given to nodes."""
 PATCH_ANNOTATIONS: Mapping[str, str] = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
-"""Annotations of the NodePatches that set labels and taints, which the nodes get too."""
+"""Annotations of the NodePatch resources that set labels and taints: they name the field manager. The patch also writes
+the annotations to the nodes.
+"""
 _OF_THE_DRIVER = (DRIVER_LABEL, DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL)
 """Labels that determine where a node's driver comes from."""
 _OF_ITS_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", split_taint(NOT_ACCEPTED_TAINT)[0])
-"""Prefixes of taints that come and go with a node's state."""
+"""Prefixes of the taints that controllers add and remove as a node's state changes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ class Survey:
     nodes: Sequence[Json]
     namespaces: Sequence[Json]
     policies: Sequence[Json] = ()
-    """ClusterPolicies of GPU Operators. The kind alone proves nothing, since it remains after an uninstallation."""
+    """ClusterPolicies of GPU Operators. Only a ClusterPolicy object shows that an operator is in use: the
+    CustomResourceDefinition remains after an uninstallation.
+    """
     drivers: Sequence[Json] = ()
     """NVIDIADrivers in the cluster."""
     daemonsets: Sequence[Json] = ()
@@ -56,11 +60,13 @@ class Survey:
     """Configurations of KAI; a cluster has at most one."""
 
     definitions: Collection[str] = ()
-    """CustomResourceDefinitions that charts leave behind and that the cluster has, as `plural.group`."""
+    """CustomResourceDefinitions in the cluster, as `plural.group`, of the kinds that charts leave behind when they are
+    uninstalled.
+    """
 
     @property
     def owners(self) -> Mapping[str, str | None]:
-        """Stack that has created each namespace, by the namespace's name; None for a namespace of another owner."""
+        """Stack that created each namespace, by the namespace's name; None for a namespace that no stack created."""
         return {name(each): labels(each).get(STACK_LABEL) for each in self.namespaces}
 
     @property
@@ -107,8 +113,10 @@ def survey(get: Get) -> Survey:
 
 
 def served(get: Get) -> list[str]:
-    """CustomResourceDefinitions that charts leave behind and that the API server has. Every user may read this
-    list.
+    """CustomResourceDefinitions in the cluster, as `plural.group`, of the kinds that charts leave behind when they are
+    uninstalled.
+
+    They are found with the API server's discovery, which every user may read.
     """
     wanted = set(definitions_of(remaining()))
     groups = {name.partition(".")[2] for name in wanted}
@@ -189,8 +197,8 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
 
 
 def _list_of_others(node: Json, change: NodeChange) -> str | None:
-    """Reason why Kubernetes would refuse the list of taints, because another manager owns it and the class adds to it;
-    None otherwise.
+    """Reason why Kubernetes would refuse the change of the node's taints: the class adds a taint, and another field
+    manager owns the list of taints. None where Kubernetes accepts the change.
     """
     there = {taint_text(each) for each in change.present}
     missing = [each for each in change.taints if each not in there]
@@ -206,9 +214,11 @@ def _list_of_others(node: Json, change: NodeChange) -> str | None:
 
 
 def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
-    """Steps that are needed before a node of an earlier deployment gets its driver from another source; None where the
-    source stays the same. With new labels alone, the node would lose its driver under running work, or have two
-    drivers.
+    """Steps for a node whose pool now has another driver source than at the node's earlier deployment; None where the
+    source stays the same.
+
+    The steps are necessary because a change of the labels alone would leave running work without a driver, or the node
+    with two drivers.
     """
     before, now = labels(node).get(DRIVER_LABEL), pool.driver.source
     if before is None or before == now.value:
@@ -230,5 +240,5 @@ def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
 
 
 def _labels_of_ours(node: Json) -> set[str]:
-    """Keys of the node's labels that an earlier deployment of the stack has set."""
+    """Keys of the node's labels that the stack set in an earlier deployment."""
     return {key for key in labels(node) if FIELD_MANAGER in owners(node, "metadata", "labels", key)}

@@ -42,7 +42,7 @@ NOTHING = Finding(
 
 @dataclass(frozen=True)
 class Judgement:
-    """Judgement of a cluster: the changes that a deployment would make to nodes, and findings."""
+    """Result of judging an existing cluster: the changes that a deployment would make to its nodes, and findings."""
 
     changes: Sequence[NodeChange]
     findings: Sequence[Finding]

@@ -1,7 +1,7 @@
-"""Comparison of an existing cluster with the cluster that a stack was first deployed in, according to the stack's
-state.
+"""Check that a deployment goes to the same existing cluster as the stack's first deployment.
 
-The state keeps the id of the cluster and a mark, and the stack's namespaces have the mark as a label. Pure functions.
+The stack's state keeps the id of the cluster and a mark; the namespaces that the stack created have the mark as a
+label. Pure functions.
 """
 
 from __future__ import annotations

@@ -22,10 +22,11 @@ def lacks_fabric(expected: Expected, node: Json) -> bool:
 
 
 def fabric_cause(expected: Expected, node: Json) -> tuple[str, dict[str, str]] | None:
-    """Id of the cause why a node lacks adapters, and the facts that the cause's text mentions.
+    """Id of the cause why a node lacks InfiniBand adapters, and the facts that the cause's text mentions; None where
+    the node has all adapters.
 
-    None where the node has all adapters, or lacks GPUs: these come first, since their driver waits for the adapters'
-    driver.
+    Also None where the node lacks GPUs: missing GPUs are diagnosed first, because the GPU driver waits for the driver
+    of the adapters.
     """
     given, gpus = labels(node), allocatable(node)
     if any(gpus.get(resource, 0) != count for resource, count in expected.resources.items()):

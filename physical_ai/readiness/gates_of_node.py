@@ -1,4 +1,6 @@
-"""A closed gate of one node, with the facts of the node, the pool and the Pod that its reason names. Does no I/O."""
+"""Construction of a closed gate of one node: the text of its reason is completed with facts about the node, the pool
+and a Pod. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from physical_ai.readiness.phase import phase, unfinished
 
 
 class GatesOfNode:
-    """Maker of closed gates of one node, from the facts of the node, its pool and a Pod."""
+    """Builder of the closed gates of one node, from facts about the node, its pool and a Pod."""
 
     def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
         self.expected, self.node, self.evidence = expected, node, evidence

@@ -16,7 +16,8 @@ from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts import gpu
 
 OWNERS = "owners"
-"""Name of the rule that the stack adapts to objects of other owners, and never changes them."""
+"""Id of the rule behind these findings: the stack adapts to objects of other owners, and never changes these objects.
+"""
 OWNERS_SOURCE = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 
 
@@ -36,8 +37,9 @@ def driver_differences(
     drivers: Sequence[Json],
     classes: Mapping[str, Sequence[Mapping[str, str]]],
 ) -> Iterator[Finding]:
-    """Findings about the drivers. `spec` is the ClusterPolicy's spec; `classes` are the labels of each node, by
-    pool.
+    """Differences between the drivers of the installed GPU Operator and the drivers in the stack's settings.
+
+    `spec` is the ClusterPolicy's spec. `classes` has, by pool, the labels of each of the pool's nodes.
     """
     operated = gpu.operator_pools(settings)
     if not operated:

@@ -1,7 +1,7 @@
-"""A GPU Operator that the stack has not installed, and its differences from the stack's settings.
+"""Comparison of a GPU Operator that the stack has not installed with the stack's settings.
 
-The comparison uses its ClusterPolicy and NVIDIADrivers, which determine its operands, and not its Helm values. Pure
-functions.
+The comparison uses the operator's ClusterPolicy and NVIDIADrivers, because these determine what runs on the nodes; the
+Helm values are not compared. Pure functions.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ text serves a laptop (azurecli), CI (workloadidentity) and a simulation.
 def exec_kubeconfig(raw: str) -> str:
     """AKS's user kubeconfig, with its login replaced by one that needs no terminal.
 
-    AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. Clusters, with the
-    API server's address and CA, and contexts do not change.
+    AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. Clusters and contexts
+    stay unchanged, including the API server's address and CA.
 
     Raises:
         ValueError: `raw` is not a kubeconfig, or a user has no exec login, because local accounts are enabled.

@@ -57,8 +57,9 @@ def read_context(file: str, context: str, today: datetime.datetime | None = None
 
 
 def explained(file: str, context: str, kubeconfig: str, problem: Exception) -> str:
-    """Reason, in words for people, why a cluster did not answer. `kubeconfig` is the return value of
-    `read_context`.
+    """Message, for people, that says why the cluster of the kubeconfig context did not answer and what to do.
+
+    `kubeconfig` is the return value of `read_context`; `problem` is the exception that reading the cluster raised.
     """
     document: Any = safe_yaml.load(kubeconfig)
     user, text = at(document["users"][0], "user", {}), str(problem).rstrip(".")

@@ -29,7 +29,9 @@ GATES: Mapping[str, str] = {
     "rollout": "the latest change has reached the node",
     "slurm": "slurmd runs on the node and has registered, on pools of `slurm.pools`",
 }
-"""Gates in the order in which they open, each with what it means that the gate is open."""
+"""Gates of a node in the order in which they open. The key is the gate's name; the text is the condition under which
+the gate is open.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Expected:
     """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`, or devices for claims: `{"gpu.nvidia.com": 2}`."""
     driver_source: Source
     needs_mig_ids: bool = False
-    """True where MIG is enabled, so that CUDA needs the id of an instance: with MIG strategy `none`, the offered GPUs
-    would be unusable.
+    """True where MIG is enabled and a container must see the id of a MIG instance. With MIG strategy `none`, containers
+    see the id of the full GPU, on which CUDA fails.
     """
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
     """RDMA resources that the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
@@ -50,7 +52,7 @@ class Expected:
     slurm: bool = False
     """True for a pool that Slurm schedules."""
     ports: int = 0
-    """Number of InfiniBand ports of one node; 0 where Pods cannot use them."""
+    """Number of InfiniBand ports on one node; 0 where the settings give Pods no InfiniBand adapters."""
     stack: str = "STACK"
     """Name of the stack to write in commands."""
     existing: bool = False
@@ -126,7 +128,9 @@ class ClosedGate:
 
 @dataclass(frozen=True)
 class Report:
-    """Report about one pool. The state `empty` means that it has no nodes, so there is nothing to wait for."""
+    """Report about the GPUs and the closed gates of one pool. The state `empty` means that the pool has no nodes, so
+    there is nothing to wait for.
+    """
 
     pool: str
     driver_source: Source

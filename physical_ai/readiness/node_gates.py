@@ -127,7 +127,7 @@ class NodeGates(GatesOfNode):
         return self.closed(gate, cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
 
     def operator_fault(self) -> str | None:
-        """Id of the cause why the GPU Operator does nothing at all; None where it works."""
+        """Id of the cause why the GPU Operator prepares no node, such as a stopped Deployment; None where it works."""
         operator, policies = self.evidence.deployment("gpu-operator"), self.evidence.cluster.policies
         if operator is None:
             return "operator-absent"
@@ -217,9 +217,9 @@ class NodeGates(GatesOfNode):
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
 
     def other(self, given: Mapping[str, int]) -> str:
-        """Id of the cause why the node offers another GPU resource than expected, or another number of it.
+        """Id of the cause why the node offers other GPU resources than expected, or another number of them.
 
-        If the node has a wrong label, that is the cause: users can correct it.
+        A wrong label for the device-plugin configuration counts first, because users can correct the label.
         """
         if self.labels.get(CONFIG) != self.expected.pool:
             return "other-resource"
@@ -257,10 +257,10 @@ class NodeGates(GatesOfNode):
         return replace(found, fix=fix) if failing == "fails" else found
 
     def _of_case(self, cause: str) -> str:
-        """Id of a more specific cause, if there is one for the node; otherwise `cause`.
+        """Id of a more specific variant of `cause`, if there is one for the node; otherwise `cause`.
 
-        `driver-gone` is another cause for a driver that AKS installed, since only a new node image brings it back.
-        `driver-in-use` is another cause if no Pod uses the driver.
+        `driver-gone` becomes `driver-gone-aks` where AKS installed the driver, since only a new node image brings the
+        driver back. `driver-in-use` becomes `driver-stuck` where no Pod uses the driver.
         """
         if cause == "driver-gone" and self.expected.driver_source == "aks":
             return "driver-gone-aks"

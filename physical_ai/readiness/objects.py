@@ -30,7 +30,9 @@ SCALE_DOWN_TAINT = "ToBeDeletedByClusterAutoscaler"
 EVICTION_TAINT = "remediator.kubernetes.azure.com/unschedulable"
 """Taint that AKS sets on a Spot machine which Azure is about to evict."""
 LEAVING = {EVICTION_TAINT: "node-evicted", SCALE_DOWN_TAINT: "node-scaled-down"}
-"""Cause for each taint of nodes that are being removed; nothing waits for the GPUs of such nodes."""
+"""Taints of nodes that are being removed, each with the id of the removal's cause. No deployment waits for the GPUs of
+such nodes.
+"""
 
 
 def pool_of(node: Json) -> str:
@@ -60,7 +62,7 @@ def allocatable(node: Json) -> dict[str, int]:
 
 
 def holds_gpu(pod: Json) -> bool:
-    """True for a Pod that holds a GPU and that a drain would evict."""
+    """True for a Pod that holds a GPU and that a drain of its node would evict; Pods of DaemonSets are not evicted."""
     if at(pod, "status.phase") in ("Succeeded", "Failed") or owner(pod):
         return False
     containers: Sequence[Json] = at(pod, "spec.containers", [])
@@ -86,7 +88,7 @@ def node_of(pod: Json) -> str:
 
 
 def untolerated(pod_spec: Json, node: Json) -> list[str]:
-    """Taints of the node that keep a DaemonSet's pods off it, as `key=value:Effect`."""
+    """Taints of the node that keep off the Pods of a DaemonSet with the spec `pod_spec`, as `key=value:Effect`."""
     tolerations: Sequence[Json] = pod_spec.get("tolerations") or ()
     taints: Iterable[Json] = at(node, "spec.taints", [])
     return [

@@ -114,11 +114,10 @@ def is_managed(get: Get) -> bool:
 
 
 def token_problem(get: Get, today: date) -> str:
-    """Problem with the token that a deployment created for the agents; empty where there is no problem, or no such
-    token.
+    """Problem with the agents' token, if a deployment created the token; empty where there is no problem.
 
-    The daily check writes what the control plane says about the token into an annotation. Raises the exceptions of
-    `get`.
+    A daily check asks the control plane about the token, and writes the answer into annotations of the token's Secret,
+    which this function reads. Raises the exceptions of `get`.
     """
     try:
         notes: Mapping[str, str] = get(_TOKEN, {})["metadata"].get("annotations") or {}

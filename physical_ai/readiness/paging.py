@@ -12,13 +12,15 @@ from physical_ai.servers.exchange import TooLarge
 PAGE = 500
 """Objects per page, as in client-go."""
 SMALLER = 10
-"""Divisor of the page size after a page that was too large: Helm's records may have 1 MiB each."""
+"""Divisor of the page size: after an answer that was too large, the same page is requested with a tenth of the objects.
+Helm's records, for example, may have 1 MiB each.
+"""
 MOST = 200_000
 """Most objects in a list. Kubernetes is designed for 150,000 Pods."""
 MOST_PAGES, MOST_FIRST_PAGES = 10_000, 100
-"""Most pages: of a whole list, and when only its first objects are read.
+"""Largest number of pages of a whole list, and of a request for the first objects only.
 
-A page before the last one may have few objects, or none.
+The number has to be limited because a server may send pages with few objects or none.
 """
 GONE = 410
 """HTTP status of a list that took so long that its next page no longer exists."""
@@ -27,11 +29,11 @@ Page = Callable[[Mapping[str, str]], Any]
 
 
 def whole_list(page: Page, what: str) -> Any:
-    """A list with the items of all its pages.
+    """List with the items of all its pages.
 
     Args:
-        page: Function that returns the answer for these additional parameters.
-        what: What is read, for messages.
+        page: Function that requests one page; its argument is the additional query parameters.
+        what: Description of the listed objects, for messages.
 
     Raises:
         Unreachable: the list does not end. Exceptions of `page` are passed on.

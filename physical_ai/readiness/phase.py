@@ -61,9 +61,11 @@ def _ended(state: Json) -> str:
 
 
 def unfinished(pod: Json) -> tuple[str, Json]:
-    """Container that the Pod waits for, and its status: the first init container that has not succeeded, or the first
-    other container that is not ready. Otherwise an empty name for a Pod that runs, and the first container of the spec,
-    without a status, for other Pods.
+    """Name and status of the container that the Pod waits for: the first init container that has not succeeded, or the
+    first other container that is not ready.
+
+    Without such a container, the name is empty for a Pod that runs. For a Pod whose status lists no containers yet, the
+    result is the first container of its spec with an empty status.
     """
     for key in ("initContainerStatuses", "containerStatuses"):
         statuses: Sequence[Json] = at(pod, f"status.{key}", [])

@@ -10,16 +10,16 @@ from physical_ai.nested import is_mapping, mappings, parsed
 from physical_ai.readiness.model import Expected, Json
 
 LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
-"""Names in the ConfigMaps of agents/gpu_evidence: label with the node's name, annotation with the time, and key of the
-record.
+"""Names in the ConfigMaps that agents/gpu_evidence writes: label with the node's name, annotation with the time of the
+record, and key of the record.
 """
 ACTIVE = "ACTIVE"
 
 
 def ports_cause(expected: Expected, node: Json, records: Sequence[Json]) -> tuple[str, dict[str, str]] | None:
-    """Id of the cause why the node's network is incomplete, and the facts that the cause's text mentions.
+    """Id of the cause why the node lacks active InfiniBand ports, and the facts that the cause's text mentions.
 
-    None where all ports are active, and where there is no record of them, such as in a cluster without the agent.
+    None where all ports are active, and where the machine's record has no ports, as in a cluster without the agent.
     """
     ports = _recorded(node, records) if expected.ports else None
     if ports is None:

@@ -127,8 +127,10 @@ def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
 
 
 def _work(get: Get, nodes: Sequence[str]) -> dict[str, list[str]] | None:
-    """Pods that hold GPUs and that a drain would evict, by node, for the first nodes of those whose driver is in
-    use; None where the API server refuses a request or does not answer.
+    """Pods that hold GPUs and that a drain would evict, by node. `nodes` are nodes whose driver is in use; only the
+    first `MAX_LOGS` of them are read.
+
+    None where the API server refuses a request or does not answer.
     """
     found: dict[str, list[str]] = {}
     for node in nodes[:MAX_LOGS]:

@@ -42,7 +42,7 @@ The operator passes these variables to operands unchanged, and adds digests that
 
 @dataclass(frozen=True)
 class Pending:
-    """A change that has not reached the nodes with these labels yet."""
+    """Change of a resource or DaemonSet that has not reached the nodes with the labels `selector` yet."""
 
     selector: Mapping[str, str]
     reason: str
@@ -69,8 +69,8 @@ def pending(evidence: Evidence) -> list[Pending]:
 
 
 def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> ClosedGate | None:
-    """Gate that is closed if a change has not reached a node that offers all its GPUs, with the reason; None where it
-    has.
+    """Gate `rollout` of a node that offers all its GPUs: closed, with the reason, if a change has not reached the node
+    yet; None where all changes have.
     """
     given = labels(node)
 
@@ -116,7 +116,9 @@ def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
 
 
 def is_unsettled(evidence: Evidence) -> bool:
-    """True where a DaemonSet that GPUs depend on has unavailable Pods, so that the Pods have to be read."""
+    """True where a DaemonSet that GPUs depend on has unavailable Pods. The Pods then have to be read to find the
+    reason.
+    """
     items = [item for role in _ROLES for item in evidence.daemonsets[role]]
     return any(int(at(item, "status.numberUnavailable", 0)) for item in items)
 
@@ -149,7 +151,9 @@ def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
 
 
 def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -> set[str]:
-    """Names of the NVIDIADrivers whose nodes keep their driver until its Pod is deleted."""
+    """Names of the NVIDIADrivers without automatic upgrade: a node gets the new driver only when somebody deletes the
+    driver's Pod.
+    """
     common = all(at(policy, "spec.driver.upgradePolicy.autoUpgrade", True) for policy in policies)
     return {name(item) for item in drivers if not at(item, "spec.upgradePolicy.autoUpgrade", common)}
 
@@ -179,8 +183,8 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """True where the relevant environment variables have the wanted values; a digest that is no longer wanted counts
-    as a difference.
+    """True where the container has the wanted values of the variables that the operator passes on. A variable with a
+    digest that is no longer wanted counts as a difference.
     """
     given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}
@@ -193,8 +197,8 @@ def _is_digest(variable: str) -> bool:
 
 
 def _has_modules(container: Json, spec: Json) -> bool:
-    """True where the driver builds the kind of kernel modules that its resource sets, or where one of the two does not
-    say a kind.
+    """True where the driver container builds the kind of kernel modules in the resource's `spec`, or where the
+    container or the spec names no kind.
     """
     wanted, made = spec.get("kernelModuleType"), _env(container).get("KERNEL_MODULE_TYPE")
     return None in (wanted, made) or wanted == made
@@ -207,9 +211,9 @@ def _tolerates(item: Json, wanted: Sequence[Json]) -> bool:
 
 
 def _is_version(container: Json, wanted: str, then: str = "") -> bool:
-    """True where the container's image has the version; in a driver's tag, `then` follows the version.
+    """True where the container's image has the version `wanted`; an empty version matches any image.
 
-    An empty version matches any image.
+    Tags of driver images continue after the version, so `then` is the text that must follow.
     """
     image = str(container.get("image", ""))
     if not wanted or "@" in image:

@@ -23,7 +23,8 @@ LONGEST_QUANTITY = 40
 """Most characters of a quantity. An exponent of more than two digits is no real amount."""
 
 Check = Callable[[Any, str], Any]
-"""Function `check(value, where)`, which returns the value without nulls, and with numbers of devices as digits.
+"""Function `check(value, where)`: returns `value` without nulls, and with numbers of devices written as digits. `where`
+is the path of the value, for messages.
 
 Raises Malformed.
 """
@@ -78,7 +79,7 @@ def _of_resource(resource: str) -> Check:
 
 
 def _of_discovery(path: str) -> Check:
-    """Check for answers of discovery: the API's groups, the resources of a version, the server's version."""
+    """Check for answers about the API itself: its groups, the resources of an API version, or the server's version."""
     parts = path.strip("/").split("/")
     shape = {"apis": "groups" if len(parts) == 1 else "resources", "api": "resources", "version": "version"}
     known = shape.get(parts[0])
@@ -91,7 +92,7 @@ def _anything(value: Any, where: str) -> Any:
 
 
 def _made(shape: Any) -> Check:
-    """Check for a shape in the data file."""
+    """Check made from a shape in the data file: a name, a list with one shape, or a map of fields to shapes."""
     if isinstance(shape, str):
         return _LEAVES.get(shape) or _named(shape)
     if isinstance(shape, list):
@@ -179,7 +180,9 @@ def _share(value: Any, where: str) -> Any:
 
 
 def _amounts(value: Any, where: str) -> Any:
-    """A node's amounts, checked. The kubelet writes 1,000 shares of a GPU as `1k`."""
+    """Checked capacity of a node, in which numbers of devices are written as digits: the kubelet writes 1,000 shares of
+    a GPU as `1k`.
+    """
     found: dict[str, Any] = {}
     for key, each in _any_keys(_quantity)(value, where).items():
         number = quantity(each)

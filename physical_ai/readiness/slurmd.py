@@ -19,8 +19,8 @@ GATE = "slurm"
 
 @dataclass(frozen=True)
 class SlurmNode:
-    """A node of Slurm: slurmd's Pod, and Slurm's states of the node, which the operator copies to the Pod's
-    conditions.
+    """State of a node in Slurm. It is read from the conditions of slurmd's Pod, to which the Slurm operator copies
+    Slurm's states.
     """
 
     node: str

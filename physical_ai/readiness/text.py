@@ -10,7 +10,7 @@ MAX_LINES = 12
 """Most lines for one change; if a hundred nodes change at once, the rest is only counted."""
 
 NOT_KNOWN = "This project does not know it."
-"""Note about a message, a condition or an alert that is in no table and is shown in its own words."""
+"""Note about a message, condition or alert that is in none of this project's tables, so its original text is shown."""
 
 
 def closed_gates(reports: Sequence[Report]) -> dict[tuple[str, str], str]:

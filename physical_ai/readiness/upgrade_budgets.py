@@ -1,10 +1,10 @@
-"""PodDisruptionBudgets because of which AKS refuses an upgrade before it begins (UnsatisfiablePDB).
+"""PodDisruptionBudgets because of which AKS refuses an upgrade before the upgrade begins (error UnsatisfiablePDB).
 
 Pure functions, except `blocking`.
 
-Before AKS upgrades Kubernetes or node images, whichever pool is concerned, it reads all budgets of the cluster, and
-refuses the upgrade if one of them can never allow an eviction (learn.microsoft.com, unsatisfiablepdb-error;
-Azure/AKS#4805, #4839). Until the time of a forced upgrade, AKS ignores the budgets.
+Before AKS upgrades the Kubernetes version or node image of any pool, it reads all budgets of the cluster, and refuses
+the upgrade if one of them can never allow an eviction (learn.microsoft.com, unsatisfiablepdb-error; Azure/AKS#4805,
+#4839). If the cluster's settings force upgrades until a certain time, AKS ignores the budgets until then.
 """
 
 from __future__ import annotations

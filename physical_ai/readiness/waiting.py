@@ -17,15 +17,15 @@ Log = Callable[[str], None]
 GatesMode = Literal["wait", "report", "skip"]
 
 GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
-"""Environment variable with seconds that replace any time limit above 0: where simulated minutes pass in seconds, a
-wait should too.
+"""Environment variable with a number of seconds that replaces every time limit above 0. Tests with a simulated cluster
+set it, because simulated minutes pass in seconds.
 """
 
 GATES_VARIABLE = "PHYSICAL_AI_GATES"
-"""Environment variable for gates.
+"""Environment variable for the effect of closed gates on a deployment.
 
-`report`: closed gates are reported, and do not fail a deployment. `skip`: the cluster is not read at all, in a
-  deployment of Azure resources only.
+`report`: closed gates are reported, and do not fail the deployment. `skip`: the cluster is not read at all; for
+deployments of Azure resources only.
 """
 DELETES_NOTHING = (
     "The engine deletes what a stack no longer declares only after the program has succeeded, so nothing was deleted. "
@@ -34,7 +34,8 @@ DELETES_NOTHING = (
 )
 
 ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
-"""Time limits in seconds: of the only reading, and of the last reading of a wait, beyond the wait's own limit.
+"""Time limits of one reading of the cluster, in seconds: of a single reading without a wait, and the least limit of
+each reading in a wait, which may therefore end later than the wait's own limit.
 
 Each answer has a limit of its own, but a reading consists of many answers.
 """

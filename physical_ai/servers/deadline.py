@@ -80,8 +80,8 @@ def _watched(pool: Any) -> Any:
 
 
 def bounded(manager: Any) -> Any:
-    """Changes a PoolManager of urllib3 (one with a proxy, too) and returns it: its connections now register with the
-    deadline of their thread.
+    """Changes a PoolManager or ProxyManager of urllib3 so that its connections end at the `Deadline` of their thread,
+    and returns it.
     """
     manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in manager.pool_classes_by_scheme.items()}
     return manager

@@ -28,8 +28,8 @@ class NoAnswer(Exception):
 
 
 class _Dropped(NoAnswer):
-    """Raised where the connection ended before the first byte of an answer, such as a kept connection that the server
-    has closed.
+    """Raised where the connection ended before the first byte of an answer; for example, the server had closed a
+    connection that was kept open for reuse.
     """
 
 

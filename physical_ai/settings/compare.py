@@ -15,7 +15,7 @@ from physical_ai.settings.loaded import DEFAULT, Explained, Loaded
 
 @dataclass(frozen=True)
 class Own:
-    """A value that the stack file itself sets. The value None removes what the layers set."""
+    """Setting in the stack's own file. The value None removes what the layers set."""
 
     path: str
     value: Any
@@ -64,7 +64,7 @@ def _by_path(loaded: Loaded) -> dict[str, Explained]:
 
 
 def _value(row: Explained | None) -> Any:
-    """Value by which settings are compared: a setting without a value equals an absent one."""
+    """Value of a setting for the comparison; None where the setting is absent or is an empty map or list."""
     return None if row is None or row.value in ({}, []) else row.value
 
 

@@ -27,8 +27,8 @@ _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 _ADDRESS = rf"({_OCTET}\.){{3}}{_OCTET}"
 _PATTERNS = {"ipv4": rf"^{_ADDRESS}$", "ipv4network": rf"^{_ADDRESS}/(3[0-2]|[12]?\d)$"}
 _LEFT_OUT = ("title", "required")
-"""Keywords that the schemas omit: titles repeat the key, and nothing is required, since other files may set a
-value.
+"""Keywords that the schemas omit: `title`, because it repeats the key, and `required`, because another file of the
+stack may set the value.
 """
 _MADE = "Generated from the settings' models: `physai schema`."
 
@@ -108,8 +108,8 @@ def _document(title: str, properties: Mapping[str, Any], definitions: Mapping[st
 
 
 def _softened(schema: Any) -> Any:
-    """The schema without required keys, and with null allowed everywhere, since null removes a value of a lower
-    layer.
+    """Schema without required keys, in which every value may be null: null in a file removes a value that a lower layer
+    sets.
     """
     if not is_map(schema):
         return schema
@@ -135,7 +135,9 @@ def _softened(schema: Any) -> Any:
 
 
 def _any_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """Schema of a choice without its null, written as a single type where that is equivalent."""
+    """Schema of a choice of types without the type null. If a single type remains, the schema becomes the schema of
+    that type.
+    """
     choices = [each for each in schema["anyOf"] if each != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     if len(choices) == 1:

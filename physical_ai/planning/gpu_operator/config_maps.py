@@ -28,7 +28,9 @@ COUNTERS = counters.CONFIG_MAP
 _MODULES = "gpu-driver-modules"
 
 FLAGS = ("gdsEnabled", "mofedEnabled", "gfd.noTimestamp", "gfd.machineTypeFile")
-"""Flags of the device plugin and of GFD that the configuration file decides (NVIDIA/k8s-device-plugin config/v1)."""
+"""Flags of the device plugin and of GPU Feature Discovery (GFD) that take effect when they are written in the
+configuration file (NVIDIA/k8s-device-plugin config/v1).
+"""
 BY_ENVIRONMENT = {
     "migStrategy": "gpuOperator.migStrategy, or pools.<pool>.sharing.mig",
     "failOnInitError": "devicePlugin.env FAIL_ON_INIT_ERROR in values.yaml",
@@ -38,13 +40,15 @@ BY_ENVIRONMENT = {
     "plugin.cdiAnnotationPrefix": "devicePlugin.env CDI_ANNOTATION_PREFIX in values.yaml",
     "gfd.sleepInterval": "gfd.env GFD_SLEEP_INTERVAL in values.yaml",
 }
-"""Flags for which the operator sets an environment variable that overrides the file, each with what to write
-instead.
+"""Flags that have no effect in the configuration file, because the operator sets an environment variable that overrides
+the file. Each value says what to write instead.
 """
 
 
 def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[str, str]], list[Fault]]:
-    """Data of each ConfigMap by name, and the faults of the flags that the files of pools add."""
+    """Data of each ConfigMap, by the ConfigMap's name, and the faults of device-plugin flags in the files of single
+    pools.
+    """
     configs, faults = gpu_facts.device_plugin_configs(settings), list[Fault]()
     for name, document in files.pools.items():
         if name not in configs:
@@ -96,10 +100,10 @@ def digest(data: Mapping[str, str]) -> str:
 
 
 def shared_configs(configs: Mapping[str, str]) -> dict[str, str]:
-    """The default device-plugin configuration, and the configurations that differ from it.
+    """Default device-plugin configuration, and the configurations of pools that differ from it.
 
-    So adding or deleting a pool without sharing does not affect other pools, whose nodes read their configuration at
-    start.
+    A pool without sharing uses the default and has no entry of its own, so adding or deleting such a pool does not
+    change the ConfigMap, which the nodes of other pools read when they start.
     """
     default = configs[gpu_facts.DEFAULT_CONFIG]
     return {key: text for key, text in configs.items() if key == gpu_facts.DEFAULT_CONFIG or text != default}

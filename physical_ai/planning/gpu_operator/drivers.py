@@ -80,10 +80,10 @@ def driver_resources(
 
 
 def node_selector(name: str, pool: Pool) -> dict[str, str]:
-    """Selector of the nodes of one operator pool: by labels that a pool without nodes has too, and that no two pools
-    share.
+    """Labels that select the nodes of one pool whose driver the GPU Operator installs.
 
-    The driver source is among the labels, so that the resource stops selecting a pool whose source has changed.
+    The labels are known even while the pool has no nodes, and no other pool has the same ones. The driver source is
+    among them, so a pool whose driver source changes is no longer selected.
     """
     return {**pool_selector(name, pool), DRIVER_LABEL: DriverSource.OPERATOR.value}
 
@@ -109,8 +109,8 @@ def _derived(
 
 
 def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
-    """Fields that all NVIDIADriver resources share: those of the file, and the cluster's upgrade policy with the
-    resource's names.
+    """Fields that all NVIDIADriver resources share: the fields of `nvidia-driver.yaml`, and the upgrade policy from the
+    chart's values with the keys renamed as NVIDIADriver needs them.
     """
     release, base = settings.gpu_operator.version, dict(files.driver.data)
     given = section(files.cluster, "driver").get(UPGRADE_POLICY)
@@ -120,7 +120,9 @@ def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
 
 
 def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The fields of the spec that the release's resource knows; the other fields are reported elsewhere, as faults."""
+    """Fields of `spec` that the NVIDIADriver resource of this release knows. Unknown fields are dropped here, and
+    reported as faults elsewhere.
+    """
     known = driver_fields(release)
     kept: dict[str, Any] = {}
     for key, value in spec.items():

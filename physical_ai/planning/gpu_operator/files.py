@@ -68,8 +68,8 @@ def _known(document: Document) -> Iterator[Fault]:
 
 
 def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fault]:
-    """Fault of a file for a pool that no stack has; stacks share the files, so a file for another stack's pool is no
-    fault.
+    """Fault of a values file for a pool that exists in no stack. A pool of another stack is no fault, because all
+    stacks share the files.
     """
     known = {*settings.pools, *pool_names()}
     if name not in known:

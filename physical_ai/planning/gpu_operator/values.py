@@ -76,7 +76,7 @@ own.
 """
 
 MODULE = f"{__name__.replace('.', '/')}.py"
-"""Path of this module, for faults of the values that it sets."""
+"""Path of this module, which faults name as the source of values that the program sets."""
 
 
 def chart_values(
@@ -96,10 +96,9 @@ def chart_values(
 
 
 def operand_tolerations(settings: Settings) -> list[dict[str, str]]:
-    """Tolerations of everything that runs on GPU nodes: for every taint of every pool, Spot's included.
+    """Tolerations of everything that runs on GPU nodes: one for every taint of every pool, including the Spot taint.
 
-    The operands' and NFD worker's tolerations replace those of the chart, so the toleration of the GPU taint is always
-    among them.
+    These tolerations replace the chart's own, so the toleration of the GPU taint is always among them.
     """
     found = gpu_facts.all_tolerations(settings)
     return found if GPU_TOLERATION in found else [GPU_TOLERATION, *found]
@@ -159,8 +158,10 @@ def _per_pod(settings: Settings) -> list[dict[str, str]]:
 
 
 def _renamed(settings: Settings) -> list[dict[str, str]]:
-    """Environment of the exporter that names further GPU resources: by default, the exporter only assigns Pods of
-    nvidia.com/gpu and of MIG's resources to their GPUs.
+    """Environment variable of the DCGM exporter with the renamed GPU resources, such as `nvidia.com/gpu.shared`; empty
+    where no resource is renamed.
+
+    Without the variable, the exporter attributes GPUs only to Pods that request `nvidia.com/gpu` or a MIG resource.
     """
     pools = (pool for pool in settings.pools.values() if gpu_facts.knows_gpu(pool) and not pool.uses_claims)
     names = {name for pool in pools for name in gpu_facts.offered(settings, pool) if name.startswith("nvidia.com/")}
@@ -169,8 +170,8 @@ def _renamed(settings: Settings) -> list[dict[str, str]]:
 
 
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Section `driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all
-    pools.
+    """Section `driver` of the chart's values. Where NVIDIADriver resources own the drivers, it only enables these;
+    where the ClusterPolicy does, it describes the one driver of all pools.
     """
     if settings.gpu_operator.driver_owner == "NVIDIADriver":
         # The chart's own NVIDIADriver would select every GPU node that no other NVIDIADriver selects, or conflict with

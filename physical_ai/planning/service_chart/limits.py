@@ -22,7 +22,7 @@ LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.LuaPerRoute"
 CALLERS = 10_000
 """Largest number of callers whose requests one thread of Envoy counts.
 
-A full table is emptied, so that invented tokens cannot fill the memory.
+When the table of callers is full, it is emptied; otherwise requests with invented tokens could fill the memory.
 """
 
 _CODE = """\

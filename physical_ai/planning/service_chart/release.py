@@ -103,8 +103,10 @@ def service_chart() -> Chart:
 def service_release(
     settings: Settings, root: FilePath, served: Sequence[Settings] = ()
 ) -> tuple[OsmoRelease | None, list[Fault]]:
-    """Release without the values that `attached` adds, and the faults of its values file; the release is None without
-    a control plane.
+    """Release of OSMO's control plane, and the faults of its values file. The release is None in a stack without a
+    control plane.
+
+    The addresses of the data services are not among the values yet; `attached` adds them.
     """
     if not settings.osmo.installs_service:
         return None, []
@@ -115,10 +117,10 @@ def service_release(
 
 
 def with_keys(values: dict[str, Any]) -> dict[str, Any]:
-    """The values, with the master encryption key's Secret mounted in each process that reads the database.
+    """Values in which each process that reads the database mounts the Secret with the master encryption key.
 
-    Chart 1.3.1 mounts the keys from a ConfigMap; the environment variable points to the Secret instead. Entries of
-    these lists that the values file adds are kept.
+    Chart 1.3.1 mounts the key from a ConfigMap, so an environment variable directs the process to the Secret.
+    Environment variables and volumes that the values file adds are kept.
     """
     result = copy.deepcopy(values)
     for name in ENCRYPTING:
@@ -172,7 +174,9 @@ def _ours(settings: Settings) -> dict[str, Any]:
 
 
 def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for osmo-agent's metrics: chart 1.3.1 does not give it the argument that service and worker get."""
+    """Values with the environment variables that switch on osmo-agent's metrics: chart 1.3.1 passes the argument for
+    metrics to service and worker, but not to osmo-agent.
+    """
     if not settings.monitoring.is_measured:
         return {}
     variables = [{"name": name, "value": value} for name, value in osmo.METRICS_ENVIRONMENT.items()]
@@ -180,10 +184,11 @@ def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ui(settings: Settings) -> dict[str, Any]:
-    """Values with the address to which the UI's server sends its own requests.
+    """Values with the address at which the UI's server sends requests to the gateway.
 
-    With a certificate, the gateway has one listener, which uses TLS on both ports of its Service (NVIDIA/OSMO 6.3.1
-    _gateway-envoy-config.tpl), so the UI uses the name `host`, for which the certificate is issued.
+    With a certificate, the gateway accepts only TLS, on both ports of its Service (NVIDIA/OSMO 6.3.1
+    _gateway-envoy-config.tpl). The UI then uses the setting `osmo.access.host`, because the certificate is issued for
+    that name.
     """
     access = settings.osmo.access
     if access.tls is None:
@@ -192,8 +197,8 @@ def _ui(settings: Settings) -> dict[str, Any]:
 
 
 def _access_to_storage(settings: Settings) -> dict[str, Any]:
-    """Values with which the Pods access storage: the label for an identity, or a variable for buckets in the
-    cluster.
+    """Values with which the Pods access storage: the label for an Azure identity or, for buckets in the cluster, an
+    environment variable for path-style addresses.
     """
     if in_cluster(settings) is None:
         return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}

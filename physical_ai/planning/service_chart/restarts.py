@@ -14,11 +14,11 @@ from physical_ai.settings.models.tree import Settings
 ADMIN = "physical-ai/admin-password"
 COOKIE = "physical-ai/cookie-key"
 CERTIFICATE = "physical-ai/certificate"
-"""Annotation of the gateway's Pods with the certificate's digest: because of it, a deployment ends only when the new
-certificate is in use.
+"""Annotation of the gateway's Pods with the certificate's digest. A renewed certificate restarts the Pods, so the
+deployment waits until the new certificate is in use.
 
-Envoy would use a renewed certificate without it, too: the chart names the files in a secret of Envoy's (SDS), and
-Envoy watches their folder, in which kubelet moves a link when it renews a volume (envoyproxy/envoy
+Envoy would load a renewed certificate without the annotation, too, but the deployment would not wait: Envoy watches the
+folder of the certificate's files (SDS), which kubelet updates when it renews the volume (envoyproxy/envoy
 source/common/secret/sds_api.cc; NVIDIA/OSMO _gateway-envoy-config.tpl).
 """
 DATABASE = "physical-ai/database-password"
@@ -28,15 +28,17 @@ RESTARTED_BY = {
     DATABASE: "dataServices.postgres.passwordGeneration, or dataServices.inCluster.keyGeneration",
     CACHE: "dataServices.redis.key",
 }
-"""Setting that changes each annotation of the services behind the gateway, by annotation."""
+"""Setting behind each annotation: when a user changes the setting, the annotation changes and the services behind the
+gateway restart.
+"""
 PROCESSES = ("service", "worker", "logger", "agent", "delayedJobMonitor", "router")
 """Sections of the services whose Pods log in to database and cache."""
 
 
 def restarts(settings: Settings) -> dict[str, Any]:
-    """Values with the annotations, to be merged into the release's.
+    """Values with the annotations, to be merged into the release's values.
 
-    A first password has no annotation: nothing has changed yet.
+    The first generation of a password or key has no annotation, because no Pod can have read an older one.
     """
     access, data = settings.osmo.access, settings.data_services
     stored: dict[str, str] = {}

@@ -63,8 +63,8 @@ def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
 def _explained_by_the_past(
     each: Raw, evidence: list[Raw], kept: Sequence[tuple[Raw, list[Raw]]]
 ) -> tuple[Raw, list[Raw]]:
-    """The sign and its evidence, unless an Xid of the machine that was seen earlier explains the sign: then that Xid
-    with the sign as evidence.
+    """Returns the sign `each` and its evidence. If an earlier Xid of the machine explains the sign, it returns that Xid
+    instead, and adds the sign to the evidence.
     """
     before = next((one for one, _ in kept if one.past and one.remedy and one.explains(each)), None)
     if before is None:
@@ -78,7 +78,7 @@ def advice_of(findings: Iterable[NodeFinding]) -> Remedy | None:
 
 
 def _merged(given: Iterable[Raw]) -> list[Raw]:
-    """Signs after a merge of those that have the same cause and may be about the same GPU."""
+    """Signs on a node, where signs that have the same cause and may be about the same GPU are merged into one."""
     found: list[Raw] = []
     for each in given:
         same = next((index for index, one in enumerate(found) if one.is_same(each)), None)
@@ -90,8 +90,8 @@ def _merged(given: Iterable[Raw]) -> list[Raw]:
 
 
 def _after_a_job(each: Raw, kept: Sequence[Raw], signs: NodeSigns) -> Raw:
-    """The sign; changed for a GPU that the device plugin withholds because of an Xid which a program caused: the GPU
-    works, and only the plugin has to be restarted (NVIDIA/k8s-device-plugin#1014).
+    """Returns `each`, but with another reason and fix if the device plugin withholds a GPU because of an Xid that a
+    program caused: the GPU works, and only the plugin has to be restarted (NVIDIA/k8s-device-plugin#1014).
     """
     codes = [one.code for one in kept if "job" in one.groups and one.is_of_gpu(each)]
     machine = any(one.remedy and one is not each for one in kept)

@@ -18,8 +18,8 @@ def is_operand(pod: Mapping[str, Any]) -> bool:
 
 
 def failing(pods: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """DaemonSet, name and last message of the operands' Pods whose container has ended with an error, or that the
-    kubelet restarts again and again.
+    """DaemonSet, name and last message of each failing Pod of the GPU Operator's DaemonSets. A Pod fails if its
+    container ended with an error, or if the kubelet keeps restarting it.
     """
     found: list[tuple[str, str, str]] = []
     for pod in pods:

@@ -9,7 +9,9 @@ from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.catalog.node_causes import Remedy, node_causes
 
 OVERDUE = "gpus-not-offered"
-"""Id of the cause whose alerts fire only if a gate has not opened by itself in time."""
+"""Id of the cause of a gate that should have opened by now. The alerts for this cause fire only after a gate has been
+closed for too long.
+"""
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,15 @@ class Raw:
     shown: tuple[str, ...]
     """Texts in which the sign was read, in the original's words, each with its source."""
     yields: frozenset[str] = frozenset()
-    """Groups of causes; a cause in one of these groups explains this sign."""
+    """Groups of causes that explain this sign: if the node has a cause of one of the groups, the sign is reported as
+    evidence of that cause.
+    """
     gpus: frozenset[str] = frozenset()
-    """Number and UUID of the GPU, as far as they are known; empty where the sign names no GPU."""
+    """Number and UUID of the GPU that the sign is about, as far as known; empty where the sign names no GPU."""
     fix: str = ""
     remedy: Remedy | None = None
     proof: AcceptanceLevel | None = None
-    """Acceptance level that shows whether the remedy has helped."""
+    """Acceptance level that the node has to pass to show that the remedy helped; None where no remedy needs a proof."""
     waits: bool = False
     code: int = 0
     """Code of the Xid; 0 for other signs."""

@@ -27,9 +27,13 @@ from physical_ai.readiness.text import NOT_KNOWN
 XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation", "GPUXidUnclear")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
-"""Rank of a gate's own cause: after causes that explain the gate, before causes that it explains."""
+"""Rank of a closed gate's own cause, between two groups of causes: causes of lower rank explain the gate, and the gate
+explains causes of higher rank.
+"""
 OPERAND_RANK = _RANKS["node-deleted"] + 0.5
-"""Rank of a failing Pod of the GPU stack: after the causes of its node, any of which explains it."""
+"""Rank of a failing Pod of the GPU stack. It is higher than the rank of the node's own causes, because any of these
+explains the Pod's failure.
+"""
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")
 
@@ -161,9 +165,7 @@ def _conditions(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _not_known(kind: str, given: Json, signs: NodeSigns) -> Raw:
-    """Sign for a condition whose monitor could not determine its state: neither a fault, nor a proof that there is
-    none.
-    """
+    """Sign for a condition with the status Unknown: its monitor could not determine whether the node has the fault."""
     said = ": ".join(filter(None, (str(given.get("reason", "")), str(given.get("message", "")))))
     shown = f"condition {kind}={given.get('status')}: {said}".rstrip(": ")
     reason = f"It is not known whether the node has {kind}: what sets the condition says {said or 'nothing'}"

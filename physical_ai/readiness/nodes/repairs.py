@@ -12,8 +12,10 @@ from physical_ai.nested import is_mapping, parsed
 
 KEY = "repair.json"
 COUNTS = timedelta(days=30)
-"""Time for which a restart counts as an attempt to repair later failures: the period for which a Prometheus is queried
-for Xids. A later failure is another fault, for which a restart is tried first.
+"""Time after a restart in which a new failure of the node counts as the same fault, which the restart did not repair.
+It is the period for which Prometheus is queried for Xids.
+
+A failure after this time is another fault, for which a restart is tried first.
 """
 
 

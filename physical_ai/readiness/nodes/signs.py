@@ -33,7 +33,7 @@ class Alert:
     runbook: str = ""
 
     def about(self, nodes: Container[str]) -> list[tuple[str, str]]:
-        """Subjects of the alert as kind (`node`, `pod` or `cluster`) and name, each once.
+        """Kind (`node`, `pod` or `cluster`) and name of each object that the alert is about.
 
         `nodes` are the names of existing nodes.
         """
@@ -50,8 +50,8 @@ class Alert:
         return list(dict.fromkeys(found)) or [("cluster", "")]
 
     def names(self) -> set[str]:
-        """Names of objects in the alert's labels, by which users can ask about it, also for Jobs and for objects that
-        have left the cluster.
+        """Names of objects in the alert's labels, also as NAMESPACE/NAME. Users can ask about these names, even if they
+        are names of Jobs or of objects that have left the cluster.
         """
         own = {value for key, value in self.labels.items() if key not in _NO_NAMES and value}
         where = self.labels.get("exported_namespace") or self.labels.get("namespace", "")
@@ -77,7 +77,7 @@ class Seen:
     index: str = ""
     """Number of the GPU, where `gpu` is its UUID."""
     past: bool = False
-    """True for a sign that may be over: it can explain present signs, but is not reported as a fault itself."""
+    """True for an Xid that may be over. It can explain present signs, but is not reported as a fault of its own."""
     old: bool = False
     """True for a sign that is weeks old and no longer explains anything."""
 

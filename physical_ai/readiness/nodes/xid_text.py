@@ -22,7 +22,9 @@ _WORDS = re.compile(
 """
 _SENTINEL = re.compile(r"\bErrorCode:(\d{1,3})\b")
 _PLACE = re.compile(r"\b(?:GPU|device|card|node)s?[ #:]*\d+\b(?![,\d]*\s*Xid)", re.IGNORECASE)
-"""Expression for the number of a GPU in a line with an Xid, which must not be taken for the Xid's code."""
+"""Expression for the number of a GPU or node in a message, such as `GPU 3`; it is removed so that the number is not
+read as an Xid code.
+"""
 _NVLINK = range(144, 151)
 """Xids of fifth-generation NVLink: the log line says whether the event was fatal, and a non-fatal event needs no
 action (NVIDIA Xid catalog, sheet Xids 144-150).

@@ -17,7 +17,9 @@ from physical_ai.readiness.platform.services import Targets, selector_of, unansw
 
 State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed", "serves-none", "unanswered"]
 MADE = ("Deployment", "DaemonSet", "StatefulSet", "ServiceAccount", "Service")
-"""Kinds of which every chart creates some object: without any of these, a release is not installed."""
+"""Kinds of objects of which every chart creates at least one. A release that owns no object of these kinds is not
+installed.
+"""
 USERS = frozenset({osmo.WORKFLOWS_NAMESPACE, runners.NAMESPACE, slurm.NAMESPACE})
 """Namespaces for users' own work, in which a Deployment may intentionally have no replicas."""
 DEPLOY_LABEL = "nvidia.com/gpu.deploy."
@@ -27,7 +29,9 @@ QUEUES = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-"
 
 @dataclass(frozen=True)
 class PlatformState:
-    """Expected and existing objects of the platform. A kind that could not be read is missing in `live`."""
+    """Objects of the platform that should exist, and objects that exist. If a kind of objects could not be read, `live`
+    lacks the kind.
+    """
 
     installed: Installed
     recorded: Sequence[Part] = ()
@@ -36,11 +40,13 @@ class PlatformState:
     """Releases for which Helm has a record with the status `deployed`."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
     unrecorded: frozenset[str] = frozenset()
-    """Namespaces of releases whose Helm records could not be read."""
+    """Namespaces of planned releases in which Helm's records could not be read."""
 
     def has(self, release: str) -> bool:
-        """True where a release is installed according to Helm's record or, if records cannot be read, according to
-        objects that Helm has created for it; also True where such objects cannot be read either.
+        """True where the release is installed according to Helm's record.
+
+        If records cannot be read, it is True where objects have the release's annotation, and also where these objects
+        cannot be read either.
         """
         home = self.installed.releases.get(release, "")
         if release in self.releases or home not in self.unrecorded:
@@ -49,7 +55,7 @@ class PlatformState:
 
     @cached_property
     def _made(self) -> frozenset[tuple[str, str]]:
-        """Name and namespace of the releases that, by their annotations, have created objects in the cluster."""
+        """Name and namespace of each release that an annotation of some object in the cluster names as its creator."""
         return frozenset(release_of(each) for items in self.live.values() for each in items)
 
 
@@ -62,7 +68,7 @@ class Absence:
     evidence: str
     where: str
     effect: str = ""
-    """Work that stops because of it, where its namespace does not show this."""
+    """Work that stops because the object is absent; empty where the object's namespace determines the effect."""
 
 
 def absences(
@@ -138,7 +144,9 @@ def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> 
 
 
 def _unrecorded(given: PlatformState, targets: Targets) -> Iterator[Absence]:
-    """Absences of Services whose release's record could not be read, and whose Pods no controller creates any more."""
+    """Absences of Services without Pods. Only releases whose records could not be read are checked; a Service counts as
+    absent if it selects no Pod and no controller creates Pods for it.
+    """
     ours = given.installed.namespaces - USERS
     for item in given.live.get("Service", ()):
         release, home = release_of(item)
@@ -180,8 +188,8 @@ _JUDGES: Mapping[str, Callable[[Part, Json, Sequence[Json], Targets], Absence | 
 
 
 def _switched_off(given: PlatformState, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
-    """Absences of Deployments and StatefulSets in the platform's namespaces with 0 replicas, other than the expected
-    objects.
+    """Absences of Deployments and StatefulSets with 0 replicas in the platform's namespaces. Expected objects are left
+    out, because they are checked separately.
     """
     for kind in ("Deployment", "StatefulSet"):
         for item in given.live.get(kind, ()):

@@ -57,7 +57,9 @@ KEPT_BY_POLICY = {
     "dcgm": "nvidia-dcgm",
     "dcgmExporter": "nvidia-dcgm-exporter",
 }
-"""DaemonSets by component of the ClusterPolicy, for the components that every GPU node gets."""
+"""Name of the DaemonSet of each component that the ClusterPolicy switches on or off, for components that every GPU node
+gets.
+"""
 PRESENT = "nvidia.com/gpu.present"
 KAI_CONFIG = "kai-config"
 
@@ -74,9 +76,10 @@ class Part:
     selector: Mapping[str, str] = field(default_factory=dict[str, str])
     """Labels of the nodes that the object's Pods select; for a Service, labels of the Pods that it selects."""
     release: str = ""
-    """Helm release that creates the object; empty for objects of the stack itself, and of operators."""
+    """Name of the Helm release that creates the object; empty for objects that the stack itself or an operator creates.
+    """
     home: str = ""
-    """Namespace of the Helm release in `release`."""
+    """Namespace of that Helm release, which may differ from the namespace of the object."""
     revision: int = 0
     maker: str = ""
     """Deployment that creates the object, in the object's namespace."""
@@ -87,7 +90,9 @@ class Part:
 
     @property
     def area(self) -> str:
-        """Namespace of the release or software that does not work without the object."""
+        """Namespace of the software that needs the object: the namespace of the Helm release or, without a release, of
+        the object.
+        """
         return self.home or self.namespace
 
 

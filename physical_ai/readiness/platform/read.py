@@ -82,8 +82,8 @@ def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str
 
 
 def _title(kind: str) -> str:
-    """Name of a kind in the report of a refusal: the same as in the diagnosis of workloads, so that both are reported
-    once.
+    """Name of a kind in the report of a refused request. The diagnosis of workloads uses the same name, so a kind that
+    both could not read is reported only once.
     """
     return "KAI's queues" if kind == "Queue" else plural(kind)
 

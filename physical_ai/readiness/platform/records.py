@@ -51,7 +51,7 @@ def recorded(secret: Json) -> list[Part]:
 
 
 def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Namespace and name of the ConfigMaps without which Pods of these objects do not start."""
+    """Namespace and name of each ConfigMap that the Pods of `objects` mount and cannot start without."""
     for item in objects:
         for volume in at(item, "spec.template.spec.volumes") or ():
             own = at(volume, "configMap.name")
@@ -60,7 +60,9 @@ def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _map(own: tuple[str, str], manifest: str, release: str, home: str, revision: int) -> Part:
-    """A mounted ConfigMap as an object of the platform; it belongs to the release if the chart renders it."""
+    """Expected ConfigMap that Pods of a release mount. It counts as an object of the release only if the chart renders
+    it.
+    """
     named = re.compile(rf"^  name:\s*[\"']?{re.escape(own[1])}[\"']?\s*$", re.MULTILINE)
     texts = (text for text in _PARTS.split(manifest) if (kind := _KIND.search(text)) and kind[1] == "ConfigMap")
     if any(named.search(text) for text in texts):

@@ -13,7 +13,9 @@ from physical_ai.readiness.platform.parts import WEBHOOKS
 
 MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 OF_AKS = ("kubernetes.azure.com/managedby", "addonmanager.kubernetes.io/mode")
-"""Labels of objects that AKS manages: the Services behind AKS's webhooks may be in its control plane."""
+"""Labels of objects that AKS manages. A Service of AKS may lead to AKS's own control plane, so it needs no Pods in the
+cluster.
+"""
 
 
 def selector_of(service: Mapping[str, Any]) -> dict[str, str]:
@@ -31,7 +33,7 @@ def written(selector: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Targets:
-    """Objects that Services can select: the Pods of the cluster, and their controllers."""
+    """Pods that Services can select, and the controllers that create Pods."""
 
     live: Mapping[str, Sequence[Json]]
     pods: Sequence[Json] = field(default=())
@@ -49,8 +51,8 @@ class Targets:
         return [each for each in self._pods.get(namespace(service), ()) if selector and matches(selector, labels(each))]
 
     def is_made(self, service: Mapping[str, Any]) -> bool:
-        """True where a controller in the namespace creates Pods for the Service; its own report then says why there
-        are none.
+        """True where a controller in the namespace creates Pods for the Service. If Pods are missing, the report about
+        the controller says why.
         """
         return bool(self.makers(service))
 
@@ -92,8 +94,8 @@ def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator
 
 
 def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targets: Targets) -> Iterator[Unanswered]:
-    """Unanswered webhooks of a configuration, one for each Service: the webhooks of a configuration usually share
-    one.
+    """Unanswered webhooks of one webhook configuration. Webhooks with the same Service are reported together, since a
+    configuration usually has a single Service.
     """
     asked: dict[str, list[Json]] = defaultdict(list)
     for hook in at(item, "webhooks", []):

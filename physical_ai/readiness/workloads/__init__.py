@@ -1,7 +1,8 @@
-"""Explanations of why a Pod, a workflow, a node or a pool does not work, from the Pod's group to its container.
+"""Explanations of why a Pod, a workflow, a node or a pool does not work. For a Pod, they cover every stage from the
+creation of its group to the end of its containers.
 
 `explain` and `doctor` are pure functions from plain Kubernetes objects to explanations, the first cause first.
-`read_workloads` reads the objects. Why a node lacks GPUs is answered by the gates' diagnosis
+`read_workloads` reads the objects. The reason why a node lacks GPUs comes from the diagnosis of gates
 (`physical_ai.readiness`), which these functions use.
 """
 

@@ -24,8 +24,8 @@ EXPLAINED_BY = {
 
 
 def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Iterator[Explanation]:
-    """Explanations for alerts about a Pod, a workflow's Pods, a Job or the like which none of the found causes
-    explains.
+    """Explanations for alerts about a Pod, workflow, Job or similar object that none of the causes in `found` explains.
+    Alerts about an existing node or a pool are left out.
     """
     kind, _, own = title.partition(" ")
     if kind == "node" and own not in index.nodes and not any(each.signs for each in found):
@@ -52,7 +52,7 @@ def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
 
 
 def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanation]:
-    """Explanations for alerts that no cause of their subject explains, for `doctor`; each alert once."""
+    """Explanations for alerts that no cause in `found` explains, for `doctor`; each alert appears once."""
     causes = list(found)
     by_subject: dict[str, list[Explanation]] = {}
     for each in causes:
@@ -77,9 +77,10 @@ def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanat
 
 
 def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
-    """Subjects near an object that an alert is about: its nodes and their pools.
+    """Nodes and pools near the object of an alert: the nodes that the alert names, the node of its Pod, and the pools
+    of these nodes.
 
-    Causes of other nodes do not explain the alert.
+    Only causes of these nodes and pools can explain the alert.
     """
     nodes = {name for of, name in alert.about(index.nodes) if of == "node"}
     where, _, name = own.rpartition("/")

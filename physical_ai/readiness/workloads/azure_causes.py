@@ -1,5 +1,5 @@
-"""Causes read from the state of a node pool in Azure and in the autoscaler's status. They are needed once the events
-about a refusal are gone. Pure functions.
+"""Causes read from the state of a node pool in Azure, and from the autoscaler's status. They explain a missing node
+even after the events about Azure's refusal have expired. Pure functions.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ QUOTA = re.compile(r"requested: (?P<detail>.+?), used: .+?, limited: (?P<limited
 """Expression for the message of the quota admission (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
 _NO_CLASS = re.compile(r"device class (\S+) does not exist")
 _NONE = "cannot allocate all claims"
-"""Message of kube-scheduler about a node whose devices do not suffice
+"""Message of kube-scheduler about a node that lacks free devices for a Pod's claims
 (pkg/scheduler/framework/plugins/dynamicresources).
 """
 STAGE = "scheduling"
@@ -72,8 +72,8 @@ def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Ex
 
 
 def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
-    """Explanation for a Pod for whose claims no node has devices: there are none, other Pods hold them, a taint is in
-    the way, or no device matches.
+    """Explanation for a waiting Pod to whose claims no node can allocate devices: no device exists, other Pods hold the
+    devices, a taint repels the Pod, or no device matches.
     """
     key = json.dumps(at(pod, "spec.tolerations"), sort_keys=True)
     if key not in index.claim_answers:  # the answer is the same for every Pod with these tolerations

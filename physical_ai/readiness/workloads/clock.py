@@ -31,8 +31,9 @@ def reading_time(
     """Time of a reading, as Kubernetes writes it: this machine's time, or the newest time in the cluster's objects if
     that is later.
 
-    With this machine's clock behind, a Pod that hangs for an hour would look like one that has just started. A clock
-    that is ahead is not noticed: it looks like a cluster in which nothing happens.
+    The newest time protects against a clock of this machine that is slow: a Pod that has hung for an hour would look
+    like one that has just started. A clock that is fast is not noticed; the cluster then looks as if nothing had
+    happened for a while.
     """
     newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := moment(stamp)) is not None)])
     return newest.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

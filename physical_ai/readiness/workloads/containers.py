@@ -23,8 +23,8 @@ NOT_STARTED = ("ContainerCreating", "PodInitializing")
 BEFORE = ("FailedScheduling", "NotTriggerScaleUp", "Unschedulable", "FailedBinding", "BindingError")
 """Reasons of events about a Pod from the time before it had a node."""
 LAST_LINES = 60
-"""Number of last log lines that are searched for the cause of a container's end: launchers write a summary below a
-traceback.
+"""Number of last log lines that are searched for the cause of a container's end. The cause may be far from the end,
+because launchers write a summary below a traceback.
 """
 SHOWN_LINES = 3
 """Number of log lines that are shown if no known line is among them."""
@@ -101,8 +101,8 @@ def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
 
 
 def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index) -> Explanation:
-    """Explanation of a container that has not started: the kubelet's reason, or the Pod's last event about a
-    problem.
+    """Explanation of a container that has not started, from the kubelet's reason, or else from the Pod's last events
+    about a problem.
     """
     waiting = str(at(status, "state.waiting.reason", "") or "")
     facts = {"image": _image(pod, container), **_facts(pod, container)}
@@ -170,7 +170,9 @@ def _cause(found: str, pod: Mapping[str, Any], index: Index) -> str:
 
 
 def failed_container(pod: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Container that failed, with its status, where sidecars come last; otherwise the container that is not ready."""
+    """Name and status of the Pod's failed container; a sidecar only if no other container failed. Without a failed
+    container, name and status of the container that is not ready.
+    """
     beside, found = sidecars(pod), list[Json]()
     for key in ("initContainerStatuses", "containerStatuses"):
         statuses: list[Json] = at(pod, f"status.{key}", [])

@@ -21,7 +21,9 @@ class EventIndex(OwnerIndex):
     def __init__(self, given: Workloads) -> None:
         super().__init__(given)
         self.last_refusals: Mapping[tuple[str, str, str], list[Json]] | None = None
-        """Events about Pods that the API server refused to create, by their controller; None until first used."""
+        """Result of `refusals.last_refusals`, kept after its first call: the last events about Pods that the API server
+        refused to create, by controller.
+        """
         self._growth: dict[str, list[Json]] = {}
 
     @cached_property

@@ -50,12 +50,11 @@ from physical_ai.readiness.workloads.scheduler_words import unknown_causes
 from physical_ai.readiness.workloads.volumes import volume_causes
 
 AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
-"""Service accounts of OSMO's agents.
-
-Their Deployments have other names, made by the chart from its release and the Service.
+"""Service accounts of OSMO's agents. The agents are identified by these accounts, because the chart makes the names of
+their Deployments from the names of release and Service.
 """
 NCCL = "nccl"
-"""Id of the cause of a rank whose collective operation failed, whatever the reason."""
+"""Id of the cause that only says that a rank's collective NCCL operation failed, and not why."""
 _ORDER = list(STAGES)
 
 
@@ -71,9 +70,9 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
     """Title and causes of `wanted`, the first cause first; no causes where nothing is wrong.
 
     Args:
-        wanted: Name of a pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), or a group or
-            queue of KAI, looked up in this order; also of an object that has left the cluster and of which something
-            is known.
+        wanted: Name of a pool, node, workflow, Pod, owner of Pods (such as a Job or Deployment), or KAI group or queue,
+            looked up in this order. A name may be written as NAMESPACE/NAME. The object may have left the cluster, if
+            events or alerts about it remain.
         given: Objects of the cluster.
 
     Raises:
@@ -116,7 +115,7 @@ def _workflow(wanted: str, index: Index) -> Answer | None:
 
 
 def _of_osmo(wanted: str, index: Index) -> Iterator[Explanation]:
-    """Explanations that concern every workflow: the agents, the scheduler, and what these need."""
+    """Explanations for every OSMO workflow: problems of the agents, the scheduler, or other software that it needs."""
     yield from _agents(index)
     yield from parts_of(f"workflow {wanted}", WORKFLOWS, index)
 
@@ -131,8 +130,8 @@ def _pod(wanted: str, index: Index) -> Answer | None:
 
 
 def _owner(wanted: str, index: Index) -> Answer | None:
-    """Title and explanations of an owner of Pods (Job, Deployment, group, queue), also for refused Pods and objects
-    that left.
+    """Title and explanations of an owner of Pods (Job, Deployment, KAI group or queue), even if its Pods were refused
+    or it has left the cluster; None for another name.
     """
 
     def of_pod(pod: Mapping[str, Any]) -> Iterable[Explanation]:
@@ -192,9 +191,10 @@ def doctor(given: Workloads) -> list[CauseGroup]:
 
 
 def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
-    """Explanations sorted by stage and by when they were found, each cause of a subject once.
+    """Explanations sorted by stage; within a stage, the order stays. Explanations with the same subject, cause and
+    reason appear once.
 
-    The evidence does not distinguish two of them, since it may contain a random name or a time.
+    Different evidence does not make two explanations different, because evidence may contain a random name or a time.
     """
     once: dict[tuple[str, str, str], Explanation] = {}
     for each in found:
@@ -203,7 +203,7 @@ def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Causes why a Pod does not work; if none is known, the problem in its own status."""
+    """Explanations of why a Pod does not work; if no cause is known, an explanation that shows the Pod's own status."""
     found = of_operand(pod, index) if pod_shortfall(pod) else []
     found = found or list(_known_causes(pod, index))
     yield from found
@@ -236,8 +236,8 @@ def _of_gang(members: Sequence[Json], index: Index) -> list[Explanation]:
 
 
 def _with_rank(hang: Sequence[Explanation], own: Sequence[Explanation]) -> list[Explanation]:
-    """Explanations of a gang. If one names the rank that the others waited for, the NCCL timeouts of the others are
-    left out.
+    """Explanations of a gang: `hang` and `own`. If `hang` names the rank that the other ranks waited for, the NCCL
+    timeouts in `own` are left out.
     """
     return [*hang, *(each for each in own if not (explained(hang) and each.cause == NCCL))]
 

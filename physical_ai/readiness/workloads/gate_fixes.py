@@ -1,4 +1,6 @@
-"""Closed gates of a cluster with the causes that the signs on their nodes indicate. Pure functions."""
+"""Addition of more specific causes to reports about closed gates: signs on a node, such as an Xid, may explain why its
+gate is closed. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from physical_ai.readiness.workloads.node_signs import findings
 
 
 def with_findings(reports: Sequence[Report], given: Workloads) -> tuple[Report, ...]:
-    """The reports, in which a gate that a more specific cause explains has that cause and the advice of `physai
-    why`.
+    """Reports in which each closed gate also names the more specific cause that signs on its node indicate, with the
+    fix that `physai why` shows.
     """
     index = Index(replace(given, reports=reports))
     return tuple(replace(report, closed=tuple(_gate(each, index) for each in report.closed)) for report in reports)

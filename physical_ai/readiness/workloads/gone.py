@@ -57,8 +57,8 @@ def _node(own: str, events: Sequence[Json], records: Sequence[Json], index: Inde
 
 
 def _naming(own: str, index: Index) -> list[Json]:
-    """Events about other objects whose message contains the node's name: the autoscaler's events are about its
-    ConfigMap.
+    """Events whose message contains the node's name. They include events about other objects, such as the autoscaler's
+    ConfigMap, which say why the node was removed.
     """
     return [each for each in index.given.events if own in str(each.get("message", "")).replace(",", " ").split()]
 

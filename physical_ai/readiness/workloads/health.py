@@ -1,10 +1,10 @@
-"""Judgement whether a Pod, its owner, its group or its workflow is healthy.
+"""Health of a Pod, its owner, its group and its workflow.
 
-Health has to be shown positively. Pure functions.
+Each function returns the problem in the words of the object's own status, or an empty text if the object is healthy.
+Pure functions.
 
-Each function returns the problem, in the words of the object's own status, or an empty text if all is well. The
-diagnosis says "nothing is wrong" only where these functions do, not because no cause was found. Where no known cause
-explains a problem, it is shown as an unknown cause.
+The diagnosis says "nothing is wrong" only where the status itself shows that an object is healthy. If no known cause
+explains a problem, the diagnosis shows the problem as an unknown cause.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _said(pod: Mapping[str, Any], phase: str) -> str:
 
 
 def sidecars(pod: Mapping[str, Any]) -> set[str]:
-    """Names of init containers that run beside the other containers (sidecars), and whose end is not the Pod's."""
+    """Names of a Pod's sidecars: init containers with `restartPolicy: Always`, which run beside the other containers.
+    The Pod can end while they still run.
+    """
     specs: list[Json] = at(pod, "spec.initContainers", [])
     return {str(each["name"]) for each in specs if each.get("restartPolicy") == "Always"}
 
@@ -141,7 +143,9 @@ def failure_said(item: Mapping[str, Any]) -> str:
 
 
 def _rollout_shortfall(item: Mapping[str, Any]) -> str:
-    """Problem of the rollout of a Deployment whose old Pods are all ready: they stay until the new ones are."""
+    """Problem of a Deployment's rollout: too few Pods have the newest template, even if all old Pods are ready. Old
+    Pods stay until new ones are ready.
+    """
     if said := failure_said(item):
         return said
     updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))

@@ -26,13 +26,15 @@ from physical_ai.readiness.workloads.event_index import EventIndex
 from physical_ai.readiness.workloads.model import DeclaredPool, Explanation, Workloads
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
-"""Fields of a Pod's spec, beside its containers' resources, on which it depends which nodes can take the Pod."""
+"""Fields of a Pod's spec that determine, together with the resources of its containers, which nodes can take the Pod.
+"""
 
 
 class Index(EventIndex):
-    """Objects of a cluster, indexed.
+    """Objects of a cluster, indexed by node, Pod, pool and group.
 
-    What is needed for each Pod or node is computed once, so the work grows linearly with their number.
+    Values that several Pods or nodes need are computed once, so the work grows linearly with the number of Pods and
+    nodes.
     """
 
     def __init__(self, given: Workloads) -> None:
@@ -43,26 +45,28 @@ class Index(EventIndex):
         self.gates: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate != ROLLOUT}
         """Closed gate of each node that does not offer its GPUs, by node."""
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
-        """Closed gate, by node, of nodes that offer their GPUs although a change has not reached them, or their driver
-        is not verified.
+        """Closed gate `rollout`, by node: the node offers its GPUs, but a change has not reached it, or its driver is
+        not verified.
         """
         self._takes: dict[str, bool] = {}
         self.findings: dict[str, tuple[NodeFinding, ...]] = {}
         """Causes of the problems of a node, by node. A node is missing until its causes are computed."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
-        """Cause id (and its facts) for which a Pod's claims get no device, by the Pod's tolerations. Filled on
-        demand.
+        """Cause why claims get no device, as the cause's id and its facts, by the tolerations of the claiming Pods. An
+        entry is added when it is first needed.
         """
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
         """Figures for the texts about a gang that never starts, by gang. Filled on demand."""
         self.port_holders: dict[int, list[str]] = {}
         """Pods that hold a host port, by port. Filled on demand."""
         self.blocked: dict[tuple[str, bool], Json | None] = {}
-        """First node that accepts no Pods, by pool and by whether the Pods request GPUs. Filled on demand."""
+        """First node of a pool that takes no Pods, for example because it is cordoned; None where each node takes Pods.
+        The key is the pool, and True for Pods that request GPUs. An entry is added when it is first needed.
+        """
 
     @cached_property
     def offers(self) -> dict[str, Offer]:
-        """Nodes with the resources that their Pods leave free, by name."""
+        """Nodes by name, each with the resources that the Pods on it leave free."""
         on: dict[str, list[Any]] = defaultdict(list)
         for pod in filter(holds, self.given.pods):
             on[str(pod["spec"]["nodeName"])].append(pod)
@@ -192,7 +196,9 @@ class Index(EventIndex):
         return holders(self.given.claims or ())
 
     def takes(self, pod: Mapping[str, Any]) -> bool:
-        """True where some node has room for the Pod. Pods that are equal for the scheduler share the answer."""
+        """True where some node has room for the Pod. The result is computed once for all Pods with the same
+        `SCHEDULED_BY` fields and resource requests.
+        """
         spec: Json = pod["spec"]
         alike = json.dumps([spec.get(key) for key in SCHEDULED_BY] + [_resources(spec)], sort_keys=True)
         if alike not in self._takes:
@@ -218,7 +224,7 @@ class Index(EventIndex):
 
     @cached_property
     def _holders(self) -> Mapping[tuple[str, str], list[str]]:
-        """Pods by the pool and by each resource that they hold."""
+        """Names of the Pods that hold a resource, by pool and resource."""
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
         for pod in filter(holds, self.given.pods):
             node = self.nodes.get(str(pod["spec"]["nodeName"]))

@@ -22,7 +22,9 @@ STAGES: Mapping[str, str] = {
     "start": "the kubelet has pulled the images and started the containers",
     "container": "the containers run",
 }
-"""Stages of a Pod in order, each with what it means that the stage is passed."""
+"""Stages that a Pod passes, in order. The key is the stage's name; the text is the condition under which the Pod has
+passed the stage.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ class Workloads:
     groups: Sequence[Json] = ()
     """PodGroups of KAI."""
     queues: Sequence[Json] | None = ()
-    """Queues of KAI; None where the login may not read them, here and in the following fields."""
+    """Queues of KAI. None means, here and in the fields `claims` and `deployments`, that the login may not read the
+    objects.
+    """
     claims: Sequence[Json] | None = ()
     """ResourceClaims, and the ResourceSlices with devices for them; read only where a Pod has a claim."""
     slices: Sequence[Json] = ()

@@ -22,8 +22,8 @@ def findings(wanted: str, index: Index) -> tuple[NodeFinding, ...]:
 
 
 def fix_of(wanted: str, index: Index, otherwise: str) -> str:
-    """Instruction that opens the gate of a node, or makes it Ready, the same in every command; `otherwise` where there
-    is none.
+    """Instruction that opens the node's closed gate, or makes the node Ready: the fix of the finding that explains the
+    gate, or `otherwise` if there is none. All commands show this instruction.
     """
     return next((each.fix for each in findings(wanted, index) if each.gate), otherwise)
 

@@ -67,7 +67,7 @@ class OwnerIndex:
 
     @cached_property
     def last_in_order(self) -> Mapping[tuple[str, str], str]:
-        """Creation time of the last healthy Job of each CronJob, by the CronJob's kind and UID."""
+        """Creation time of each CronJob's newest healthy Job, by the kind and UID of the CronJob."""
         found: dict[tuple[str, str], str] = {}
         for job in self.given.owners.get("Job", ()):
             schedule, created = self.controller(job), str(at(job, "metadata.creationTimestamp", "") or "")

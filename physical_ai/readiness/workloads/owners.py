@@ -37,7 +37,7 @@ FAILURES = {
 }
 """Cause for each reason of a Job's condition Failed (k8s.io/api, batch/v1)."""
 SETTLING = 60.0
-"""Seconds that a controller may need to create its Pods; only after them is their absence a fault."""
+"""Seconds in which a controller should have created its Pods. Missing Pods count as a fault only after this time."""
 
 
 def find(wanted: str, index: Index) -> tuple[str, Json] | None:

@@ -185,7 +185,9 @@ def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | 
 def growth(
     item: str, declared: DeclaredPool, index: Index, pod: Mapping[str, Any] | None = None, message: str = ""
 ) -> Explanation:
-    """Explanation of why the pool has no additional node yet."""
+    """Explanation of why the pool has not got one more node: it has its largest number of nodes, Azure or the
+    autoscaler refuses, or the node is still being added.
+    """
     facts = {"pool": declared.name, "most": str(declared.most), "size": declared.size}
     resource = next(iter(gpu_resources(pod) if pod else declared.gpus), "cpu")
     held = index.holders(declared.name, resource) if declared.gpus else ""

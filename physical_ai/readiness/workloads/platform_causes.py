@@ -1,5 +1,5 @@
-"""Explanations that name software of the platform that is missing, switched off or unavailable, for the objects that
-depend on it.
+"""Explanations that blame software of the platform: an object that is missing, switched off or unavailable explains the
+problems of Pods, nodes and workflows that depend on it.
 
 Pure functions.
 """
@@ -35,8 +35,10 @@ _STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
 
 
 def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
-    """Explanations for every object of the platform that does not do its work, except those that owners and OSMO's
-    agents explain themselves.
+    """Explanations for every object of the platform that is missing or switched off.
+
+    Objects that exist but are unavailable are left out, because the explanations of owners cover them. With
+    `agents_named`, OSMO's agents are left out too.
     """
     for found in index.absences:
         if found.state != "unavailable" and not (agents_named and is_agent(found)):

@@ -31,7 +31,9 @@ def scheduler_of(pod: Mapping[str, Any]) -> str:
 
 
 def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why no scheduler considers a Pod, or none starts it."""
+    """Explanations of why no scheduler considers a Pod or its group: a scheduling gate, a scheduler that is unknown or
+    does not run, or a group that lacks Pods.
+    """
     own, scheduler = subject(pod), scheduler_of(pod)
     gates: list[Json] = at(pod, "spec.schedulingGates", [])
     if gates:
@@ -112,7 +114,9 @@ def _incomplete(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why the Pod's queue starts no more Pods."""
+    """Explanations of why the Pod's KAI queue does not let the Pod start: the queue is missing, has no parent or has
+    child queues, or its limit or quota is reached.
+    """
     if scheduler_of(pod) != SCHEDULER:
         return
     group = index.group(pod)
@@ -153,8 +157,8 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Id of the cause, and its facts. A request that exceeds the limit on its own gets a cause that says so, since
-    waiting does not help it. Any other request gets the given cause, without facts.
+    """Id of the cause of a waiting Pod, and its facts. If the request alone exceeds the queue's limit or quota, waiting
+    cannot help, so a cause replaces `cause` that says so; otherwise the result is `cause` without facts.
     """
     match = _LIMIT.search(message) or _GUARANTEE.search(message)
     if match is None or quantity(match["asked"]) is None or quantity(match["most"]) is None:

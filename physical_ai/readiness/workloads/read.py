@@ -147,7 +147,9 @@ def _items(get: Get, path: str) -> list[Json]:
 
 
 def _note(unread: list[str], what: str, refusal: Unreachable) -> None:
-    """Adds a refusal to `unread`; raises any other failure, which may not occur again in the next reading."""
+    """Adds a request that was refused for lack of rights to `unread`. Any other failure is raised, because a further
+    reading may succeed.
+    """
     if not is_forbidden(refusal):
         raise refusal
     unread.append(f"{what} ({refusal})")
@@ -184,7 +186,9 @@ def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, 
 def _peer_logs(
     get: Get, pods: Sequence[Json], logs: Mapping[tuple[str, str, str], str], unread: list[str]
 ) -> dict[tuple[str, str, str], str]:
-    """Last log lines of ranks that are still running, in gangs in which other ranks have waited in vain."""
+    """Last log lines of ranks that are still running, in gangs in which another rank reports a timeout of a collective
+    operation.
+    """
     timed_out = {(where, own): container for (where, own, container), text in logs.items() if TIMEOUT.search(text)}
     found: dict[tuple[str, str, str], str] = {}
     index = Index(Workloads(pods=pods))

@@ -1,4 +1,5 @@
-"""Pods that could not be created, according to their controllers' events, and which of these events are history.
+"""Refusals by the API server to create Pods, found in events about controllers. A refusal is history if the controller
+no longer exists, or now has its Pods.
 
 Pure functions.
 """
@@ -47,9 +48,11 @@ def _last(index: Index, wanted: str) -> list[Json]:
 
 
 def last_refusals(index: Index) -> Mapping[tuple[str, str, str], list[Json]]:
-    """Last event of each kind of refusal, by the controller's kind, namespace and name.
+    """Events about refusals, by kind, namespace and name of the controller: for each cause of refusal, only the last
+    event.
 
-    Events about a ReplicaSet are also listed under its Deployment, whose name begins the ReplicaSet's.
+    Events about a ReplicaSet are also listed under its Deployment, whose name is the first part of the ReplicaSet's
+    name.
     """
     if index.last_refusals is not None:
         return index.last_refusals
@@ -116,8 +119,8 @@ def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
 
 
 def over_limit(found: Mapping[str, str]) -> dict[str, str]:
-    """First resource of which one request alone exceeds a quota's limit, with both amounts; empty where waiting can
-    help.
+    """First resource of which a single request exceeds the quota's limit, with the requested amount and the limit.
+    Empty where no request does, so that waiting can help.
 
     >>> over_limit({"detail": "requests.nvidia.com/gpu=99", "limited": "requests.nvidia.com/gpu=16"})
     {'resource': 'nvidia.com/gpu', 'asked': '99', 'most': '16'}

@@ -50,7 +50,7 @@ def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation
 def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Explanations of a Pod that is being deleted.
 
-    Its deletion timestamp is the end of the grace period, which the API server sets.
+    The Pod's `deletionTimestamp` is the end of the grace period, not the time of the request for deletion.
     """
     deleted, finalizers = str(at(pod, "metadata.deletionTimestamp", "")), at(pod, "metadata.finalizers", [])
     facts = {"namespace": namespace(pod), "pod": name(pod), "until": deleted, "where": "metadata of the Pod",

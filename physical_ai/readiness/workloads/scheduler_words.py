@@ -21,7 +21,9 @@ from physical_ai.readiness.workloads.queueing import least_of, scheduler_of
 SAID = "condition PodScheduled"
 GANG = ("are required for gang scheduling", "pods for gang scheduling")
 PREEMPTION = " preemption: 0/"
-"""Beginning of a message's part on preemption, which repeats, for each node, why preemption would not help."""
+"""Beginning of the second half of a scheduler's message, which says for each node why preemption would not help. It is
+cut off, because it repeats the reasons of the first half.
+"""
 NEW = 60.0
 """Seconds in which a scheduler should have considered a new Pod."""
 
@@ -54,11 +56,15 @@ def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterato
 
 
 _GENERAL = ("scheduler-error", "binding-failed")
-"""Causes that only say at which step a scheduler failed, not why."""
+"""Causes that only name the step at which a scheduler failed. They are used only if the message shows no more specific
+cause.
+"""
 
 
 def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """Facts about the host ports that a Pod requests, and the Pods that hold them."""
+    """Facts for texts about host ports: the ports that the Pod requests, the Pods that hold them, and a command that
+    frees one.
+    """
     wanted = host_ports(pod)
     if not index.port_holders:
         for each in filter(holds, index.given.pods):

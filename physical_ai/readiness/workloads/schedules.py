@@ -25,7 +25,7 @@ WARNINGS: Mapping[str, str] = {
     "TooManyMissedTimes": "cronjob-missed",
     "MissSchedule": "cronjob-missed",
 }
-"""Cause for each reason of the controller's events about not starting a Job (kubernetes v1.36.3,
+"""Causes by the reason of an event with which the CronJob controller reports that it starts no Job (kubernetes v1.36.3,
 pkg/controller/cronjob).
 """
 OfJob = Callable[[Mapping[str, Any]], Iterable[Explanation]]
@@ -55,11 +55,10 @@ def all_schedule_causes(index: Index) -> Iterator[Explanation]:
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why a CronJob does not do its work, except explanations by its Jobs.
+    """Explanations of why a CronJob does not do its work, except explanations by its existing Jobs.
 
-    These are the cases: the schedule is not due within five years; this module cannot read the schedule, and the
-    controller's events call it invalid; no Job was started when one was last due; the last Job did not succeed and was
-    deleted.
+    They cover a schedule that is not due within five years, a schedule that the controller calls invalid, a Job that
+    was due and not started, and a last Job that failed and was deleted.
     """
     now = moment(index.given.now)
     zone = zone_of(str(at(item, "spec.timeZone", "") or ""))

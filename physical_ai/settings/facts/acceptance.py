@@ -26,7 +26,9 @@ class PoolCheck:
 
 
 def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """Checks of a level and of the lower levels, in order, without lower checks that a higher one includes."""
+    """Checks of the acceptance level `level` and of all lower levels, in order. A check is left out if a check of a
+    higher level includes it.
+    """
     levels = LEVELS[: LEVELS.index(level) + 1]
     selected = [check for check in checks().values() if check.level in levels]
     included = {check.replaces for check in selected}

@@ -14,7 +14,7 @@ PrincipalType = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Grant:
-    """A role for a principal on the cluster. `name` is unique among the cluster's grants."""
+    """Role of one principal on the cluster. `name` is unique among the cluster's grants."""
 
     name: str
     role: Role
@@ -34,10 +34,10 @@ def admin_groups(access: Access) -> list[str]:
 def grants(access: Access) -> list[Grant]:
     """All roles to assign on the cluster, the deployers' first; each pair of role and principal occurs once.
 
-    With local accounts off, creating a cluster gives no rights in it, so deployers are assigned a role as well, unless
-    they are groups (`admin_groups`). They are named in the settings, so the identity that runs a command changes
-    nothing. Other principals also get the role Cluster User, without which `az aks get-credentials` is denied;
-    deployers, who may create the cluster, have that right already.
+    With local accounts off, the creator of a cluster has no rights in it, so deployers are assigned a role, too. Groups
+    of deployers get their rights from `admin_groups` instead. The settings name the deployers, so the result does not
+    depend on who runs a command. Other principals also get the role Cluster User, without which `az aks
+    get-credentials` is denied; deployers have that right already, because they may create the cluster.
     """
     wanted: list[Grant] = []
     for deployer in access.deployers:
@@ -53,7 +53,9 @@ def grants(access: Access) -> list[Grant]:
 
 
 def _distinct(wanted: Iterable[Grant]) -> Iterable[Grant]:
-    """The grants without repeated pairs of role and principal, since ARM refuses these (RoleAssignmentExists)."""
+    """Grants without repeated pairs of role and principal, because ARM refuses a second assignment of a pair
+    (RoleAssignmentExists).
+    """
     seen: set[tuple[Role, str]] = set()
     for grant in wanted:
         key = (grant.role, grant.principal_id.lower())

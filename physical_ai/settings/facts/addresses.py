@@ -15,8 +15,9 @@ METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
 """Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
 
 MOST_REACHING = {4: 2**24, 6: 2**96}
-"""Number of addresses, by IP version, above which a list can't be one organization's networks: those of a /8 (a
-registry's largest IPv4 block) and of a /32 (a provider's usual IPv6 block).
+"""Largest number of addresses, by IP version, that one organization's networks can have: a /8 for IPv4 (a registry's
+largest block), a /32 for IPv6 (a provider's usual block). A list of networks with more addresses is open to the
+internet.
 """
 
 WIDEST_PREFIX = 24

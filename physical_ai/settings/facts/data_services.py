@@ -95,8 +95,8 @@ def public_ports(settings: Settings) -> tuple[int, ...]:
 
 
 def managed(settings: Settings) -> DataServices | None:
-    """Settings of the data services in Azure; None in a stack without data services, or with data services in the
-    cluster.
+    """Settings of the data services if they run in Azure; None in a stack without data services, or with data services
+    in its own cluster.
     """
     given = settings.data_services
     return None if given is None or given.is_in_cluster else given

@@ -18,8 +18,10 @@ LABEL, INTERNAL, SUBNET, ADDRESS = (
     f"service.beta.kubernetes.io/azure-{name}"
     for name in ("dns-label-name", "load-balancer-internal", "load-balancer-internal-subnet", "load-balancer-ipv4")
 )
-"""Annotations of a Service (cloud-provider-azure docs, topics/loadbalancer; AKS docs, internal-lb and
-configure-load-balancer-standard)."""
+"""Annotations of the gateway's Service: DNS label of the public address, internal load balancer, subnet of the internal
+load balancer, and its IPv4 address (cloud-provider-azure docs, topics/loadbalancer; AKS docs, internal-lb and
+configure-load-balancer-standard).
+"""
 _UNIQUE = uuid.UUID("3b0e6c56-6b0e-5b3e-9a68-0b9a6d2f7c11")
 
 

@@ -37,8 +37,8 @@ DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
 DEPLOY_DEVICE_PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 """Label of a node whose value `false` keeps the operator's device plugin off it."""
 ALLOCATION_LABEL = "physical-ai/gpu-allocation"
-"""Label of nodes, with the value `dra` if Pods get their GPUs by claims; only on these nodes does the DRA driver run.
-Only the pool sets it.
+"""Label of nodes on which Pods get GPUs by resource claims; the value is `dra`. The DRA driver runs only on these
+nodes. The label is set on the pool alone, never on single nodes.
 """
 MIG_DISABLED = "all-disabled"
 """Name of the layout without MIG, which the operator gives to nodes that request none."""
@@ -50,7 +50,7 @@ Workflow tasks have it: they are Pods without a controller, which the operator n
 upgrade would fail.
 """
 FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABEL}=true"}}
-"""Part that every driver's upgrade policy contains."""
+"""Section of every driver's upgrade policy: the operator first waits for the Pods with `FINISH_FIRST_LABEL` to end."""
 
 
 def installs_operator(settings: Settings) -> bool:
@@ -59,8 +59,8 @@ def installs_operator(settings: Settings) -> bool:
 
 
 def knows_gpu(pool: Pool) -> bool:
-    """True where the catalogue knows the pool's size, and the size has a GPU. The other functions of this module accept
-    such pools only.
+    """True where the catalogue knows the pool's VM size and the size has a GPU. Functions of this module that need
+    facts about the GPU accept only such pools.
     """
     size = machines().get(pool.sku)
     return size is not None and size.gpu is not None
@@ -91,8 +91,8 @@ def has_host_mig(pool: Pool) -> bool:
 
 
 def gpu_resources(pool: Pool) -> dict[str, int]:
-    """GPU resources of one node of the pool, by name: GPUs, MIG instances, or shares of these; empty where Pods get
-    GPUs by claims.
+    """GPU resources that one node of the pool offers, as number by resource name: whole GPUs, MIG instances, or shares
+    of either. Empty where Pods get GPUs by claims.
 
     >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
     {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
@@ -118,9 +118,10 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
 
 
 def offered(settings: Settings, pool: Pool) -> dict[str, int]:
-    """GPU resources of one node at present: none while the driver is being removed.
+    """GPU resources that one node offers at present, as number by resource name; empty while the GRID driver is being
+    removed.
 
-    Claims count under their driver's name.
+    In a pool whose Pods get GPUs by claims, the key is the name of the DRA driver.
     """
     gone = pool.driver.is_grid and not settings.grid_driver.present
     if pool.uses_claims:
@@ -143,19 +144,19 @@ def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mi
 
 
 def pool_mig_strategy(pool: Pool) -> Literal["single", "mixed"]:
-    """MIG strategy that the pool needs.
+    """MIG strategy that the pool needs; `single` for a pool without MIG settings.
 
-    Without MIG, `single` offers whole GPUs, like `none`; where the host has partitioned the GPU, `none` would allocate
-    the id of the full GPU, on which CUDA fails.
+    `single` offers whole GPUs where MIG is off, as `none` does. It also works where Azure's host has partitioned the
+    GPU: there, `none` would allocate the id of the full GPU, on which CUDA fails.
     """
     return pool.sharing.mig.strategy if pool.sharing.mig is not None else "single"
 
 
 def mig_strategy(settings: Settings) -> MigStrategy:
-    """Value `mig.strategy` of the chart.
+    """Value `mig.strategy` of the chart, which applies to all nodes; empty where pools need different strategies.
 
-    Empty where pools differ: the operator passes it as an environment variable, which takes precedence over the device
-    plugin's configuration file.
+    An empty value leaves the strategy to each pool's device-plugin configuration. The operator passes any other value
+    as an environment variable, which overrides that configuration.
     """
     if settings.gpu_operator.mig_strategy is not None:
         return settings.gpu_operator.mig_strategy
@@ -166,7 +167,7 @@ def mig_strategy(settings: Settings) -> MigStrategy:
 
 
 def runs_mig_manager(settings: Settings) -> bool:
-    """True where a pool has MIG settings, for which the MIG manager is needed; on vGPU guests it would do harm."""
+    """True where a pool has MIG settings. Otherwise the MIG manager stays off: it would do harm on vGPU guests."""
     return any(pool.sharing.mig is not None for pool in settings.pools.values())
 
 
@@ -247,7 +248,6 @@ def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
 
 
 def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDriver | None:
-    """Settings with the defaults for the pool's driver; None where the node image decides."""
     match driver_facts(pool).defaults:
         case "gpuOperator.driver":
             return settings.gpu_operator.driver

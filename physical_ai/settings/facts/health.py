@@ -11,8 +11,8 @@ from physical_ai.settings.models.tree import Settings
 
 MODES: tuple[HealthMode, ...] = ("alert", "detect", "taint", "drain")
 SHARE = 4
-"""Divisor for a pool's largest number of nodes that may be out of service at a time: a quarter of the pool, and at
-least one node.
+"""Divisor for the number of a pool's nodes that may be out of service at a time: a quarter of the pool's largest number
+of nodes, and at least one node.
 """
 
 
@@ -31,10 +31,10 @@ def budget(nodes: int) -> int:
 
 
 def passthrough_pools(settings: Settings) -> dict[str, Pool]:
-    """Pools whose nodes have whole GPUs: NVSentinel takes only these out of service.
+    """Pools whose nodes have whole GPUs. NVSentinel takes only nodes of these pools out of service.
 
-    DCGM does not support vGPU guests (NVIDIA DCGM docs, supported environments), and a fault in a guest is one of its
-    host.
+    Pools with vGPU are left out: DCGM does not support vGPU guests (NVIDIA DCGM docs, supported environments), and a
+    GPU fault in a guest is a fault of its host.
     """
     return {
         name: pool
@@ -49,7 +49,7 @@ def least_nodes(pool: Pool) -> int:
 
 
 def breaker_nodes(settings: Settings) -> int:
-    """Number of cordoned nodes in the whole cluster after which NVSentinel stops. It is the number for the smallest
-    pool, because all cordoned nodes may be in that pool.
+    """Number of cordoned nodes in the whole cluster after which NVSentinel cordons no more. The smallest pool
+    determines the number, because all cordoned nodes may be in that pool.
     """
     return min((budget(least_nodes(pool)) for pool in passthrough_pools(settings).values()), default=1)

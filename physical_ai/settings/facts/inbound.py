@@ -22,10 +22,10 @@ HTTPS, HTTP, DNS = 443, 80, 53
 
 @dataclass(frozen=True)
 class InboundRule:
-    """A rule that allows connections to any destination address.
+    """Rule of the security group that allows inbound connections from `sources`, whatever their destination address.
 
-    The load balancer uses floating addresses, so a packet still has the load balancer's own address and port as its
-    destination, and the address is known only once the Service exists (cloud-provider-azure,
+    A rule cannot name the destination: the load balancer uses floating addresses, so a packet keeps the load balancer's
+    address and port as its destination, and this address is known only once the Service exists (cloud-provider-azure,
     azure-disable-load-balancer-floating-ip).
     """
 
@@ -66,10 +66,11 @@ def _rules(settings: Settings) -> Iterator[InboundRule]:
 
 
 def private_clients(settings: Settings) -> tuple[str, ...]:
-    """Address ranges of VPN clients and of the networks behind a hub.
+    """Address ranges of VPN clients and of the networks behind a hub; overlapping ranges are merged, because Azure
+    accepts none.
 
-    The service tag VirtualNetwork covers peered networks and routes that a gateway has learned. It is not documented
-    to cover VPN clients, or networks behind a firewall in the hub. Azure accepts no overlapping prefixes.
+    The ranges have to be listed. The service tag VirtualNetwork covers peered networks and routes that a gateway has
+    learned, but is not documented to cover VPN clients, or networks behind a firewall in the hub.
     """
     given = private_network(settings)
     if given is None:

@@ -17,7 +17,9 @@ class MonitorLink:
     ingestion: AccessMode
     query: AccessMode
     scope: str | None
-    """Id of an existing scope, on whose access modes its owner decides; None for a scope that the stack creates."""
+    """Id of an existing private link scope, whose access modes belong to the scope's owner; None where the stack
+    creates the scope.
+    """
 
     @property
     def reads_inside_only(self) -> bool:

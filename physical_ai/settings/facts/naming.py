@@ -96,7 +96,9 @@ class Names:
 
     @property
     def data_collection(self) -> str:
-        """Name of the endpoint, the rule and the association that bring metrics into the workspace."""
+        """Common name of the data collection endpoint, rule and association that bring metrics into the Azure Monitor
+        workspace.
+        """
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
 
     @property

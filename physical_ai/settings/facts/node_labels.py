@@ -25,8 +25,8 @@ from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_L
 from physical_ai.settings.models.node_pools import Pool
 
 Value = Callable[[str, Pool], str | None]
-"""Function of a pool's name and settings that returns the label's value on the pool's nodes; None where they do not
-have the label.
+"""Type of a function that returns the value of a label on a pool's nodes, from the pool's name and settings; None where
+the nodes do not have the label.
 """
 EXPORTED_FROM_OTHERS = (SHORT_POOL_LABEL, "nvidia.com/gpu.product", "nvidia.com/mig.config.state")
 """Labels of AKS and of the GPU Operator that kube-state-metrics exports."""

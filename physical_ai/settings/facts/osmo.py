@@ -25,12 +25,12 @@ AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 """Name of the stack's secret with the token of OSMO's agents."""
 
 MANAGED_LABEL = "physical-ai/osmo-backend"
-"""Label of the agents' Secret in clusters in which a deployment of this project has installed the agents, and so
-removes them in order.
+"""Label of the Secret of OSMO's agents in clusters where a deployment of this project installed the agents. Only agents
+with this label are removed in order when the stack is destroyed.
 """
 
 POD_POOL_LABEL = "physical-ai/pool"
-"""Label of workflow Pods with the name of the node pool that they request; they have it also while they wait for a
+"""Label of workflow Pods with the name of the node pool that they request. It is present even while a Pod waits for a
 node.
 """
 
@@ -44,7 +44,9 @@ Kubernetes' default, 30 s, is too short for a checkpoint of some gigabytes (NVID
 """
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
-"""First words of GPU names that do not identify a GPU family alone, each with the number of words that do."""
+"""Number of leading words of a GPU's name that form the name of its family, by the first word; 1 for all other names.
+`rtx pro` is an example of two words.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class OsmoPlatformFacts:
     room: Room
     """Resources for a task that is alone on its node."""
     share: Room
-    """Resources for one of several tasks that share a node so that each GPU, or share of a GPU, has a task of its
-    own.
+    """Resources for one of several tasks on a node, if there is one task for each GPU or, where GPUs are shared, for
+    each share of a GPU.
     """
     tolerations: tuple[tuple[str, str], ...]
     """Key and effect of each taint of the pool."""
@@ -141,11 +143,10 @@ def _pairs(found: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def base_names(settings: Settings) -> dict[str, str]:
-    """Platform name of each GPU pool.
+    """Name of the OSMO platform of each GPU pool, by pool: the name in the settings, or the GPU model's name for the
+    first pool with that model, or the pool's own name.
 
-    The first pool with a GPU model gets the model's name; further pools get their own name.
-
-    So adding a pool never renames a platform that workflows already use.
+    Adding a pool therefore never renames a platform that workflows already use.
     """
     given = {key: item.name for key, item in settings.osmo.platforms.items() if item.name}
     taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}

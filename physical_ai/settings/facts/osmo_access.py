@@ -28,12 +28,12 @@ def control_plane_url(settings: Settings) -> str | None:
 
 
 def router_address(settings: Settings) -> str | None:
-    """Address where tasks meet users' commands `osmo workflow exec`, `port-forward` and `webserver`: WebSockets
-    through the gateway to OSMO's router. None without a control plane.
+    """Address for the commands `osmo workflow exec`, `port-forward` and `webserver`: WebSockets through the gateway to
+    OSMO's router, where tasks and users' commands meet. None without a control plane.
 
-    OSMO fills in the address itself if it keeps its configuration in the database, but not if it reads a file
-    (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py, create_backend; src/utils/connectors/postgres.py,
-    Backend._fetch_from_snapshot).
+    The address has to be configured, because OSMO fills it in itself only if it keeps its configuration in the
+    database, not if it reads a file (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py, create_backend;
+    src/utils/connectors/postgres.py, Backend._fetch_from_snapshot).
     """
     url = control_plane_url(settings)
     return None if url is None else f"ws{url.removeprefix('http').rstrip('/')}"

@@ -36,8 +36,8 @@ def token_name(settings: Settings) -> str:
 
 
 def token_epoch(settings: Settings) -> str:
-    """Text that changes with every token that a deployment creates, also where the token's name stays: a restored
-    database may not know the token.
+    """Text that changes whenever a deployment has to create a token: with each rotation, and with each restore of the
+    database, since a restored database may not know the present token. A restore keeps the token's name.
     """
     data = settings.data_services
     restore = data.postgres.restore if data is not None else None
@@ -53,8 +53,9 @@ def served_secret(backend: str) -> str:
 
 
 def served_token(settings: Settings, backend: str) -> str:
-    """Name of the token of another stack's agents. The names agree because both stacks have the same
-    `tokenRotation`.
+    """Name of the token for the agents of another stack.
+
+    Both stacks derive the same name, because both have the same `osmo.tokenRotation`.
     """
     return f"{backend}-{settings.osmo.token_rotation}"
 

@@ -1,12 +1,14 @@
-"""Access of nodes to the internet: the NAT gateways of a stack, and which of them each subnet uses. Pure functions.
+"""Outbound access of nodes to the internet: the NAT gateways of a stack, and the gateway of each subnet. Pure
+functions.
 
-A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address;
-a Standard gateway cannot be changed into one (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet
-has one gateway, so zonal gateways make a subnet resilient only if all of its nodes are in the gateway's zone.
+A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address; a
+Standard gateway cannot be changed into one (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet has
+only one gateway. With a zonal gateway, a subnet is therefore resilient only if all of its nodes are in the gateway's
+zone.
 
-StandardV2 is not the default as long as azure-native sends gateways with an API version that is not published with it
-(`physical_ai/catalog/data/api_versions.yaml`): if Azure refuses a gateway, the deployment stops before its cluster,
-which does not happen with a zonal gateway.
+StandardV2 is not the default yet: azure-native sends gateways with an API version that Azure has not published for
+StandardV2 (`physical_ai/catalog/data/api_versions.yaml`). If Azure refused the gateway, the deployment would stop
+before its cluster; a zonal gateway has no such risk.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ NONZONAL = Gateway()
 
 @dataclass(frozen=True)
 class OutboundFacts:
-    """NAT gateways by the subnet that uses them, and gateways that `outbound.next` asks for and that no subnet uses
-    yet.
+    """NAT gateways of a stack: `by_subnet` has the gateway in use of each subnet, and `prepared` the gateways that
+    `outbound.next` asks for and no subnet uses yet.
     """
 
     by_subnet: Mapping[str, Gateway]
@@ -67,7 +69,8 @@ def outbound_facts(settings: Settings) -> OutboundFacts:
 
 
 def outbound_form(settings: Settings) -> OutboundForm:
-    """Form of the gateways in use: the one in the settings or, without one, the form that the pools' zones require.
+    """Form of the NAT gateways in use: the form in the settings or, without one, the form that fits the zones of the
+    pools.
 
     Raises:
         UnknownName: the region is not in the catalogue.

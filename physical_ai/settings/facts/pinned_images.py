@@ -19,7 +19,7 @@ from physical_ai.catalog.load import CatalogError
 
 @cache
 def named_images() -> Mapping[str, tuple[str, ...]]:
-    """Images by chart, for charts whose images the program itself names; a tag may contain `CHART_VERSION`."""
+    """Images of charts whose images the program's values name, by chart. A tag may contain `CHART_VERSION`."""
     return {chart: images for part in PARTS for chart, images in part.chart_images.items()}
 
 

@@ -143,8 +143,8 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
 def pool_selector(name: str, pool: NodePool) -> dict[str, str]:
     """Labels that select the nodes of a pool, for Pods and for label selectors.
 
-    On an existing cluster, the program labels the nodes of a class with the shorter of AKS's two labels, so everything
-    that runs on a pool, workflows included, selects it in the same way in every cluster.
+    AKS gives every node two labels with the pool's name. In an existing cluster, the program sets only the shorter one,
+    so everything that runs on such a pool, workflows included, selects by the shorter label.
     """
     return {SHORT_POOL_LABEL if pool.node_selector else POOL_LABEL: name}
 

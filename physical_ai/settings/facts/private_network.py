@@ -56,7 +56,7 @@ class ServiceSubnet:
     """Name of the subnet in Azure."""
     cidr: IPv4Network
     largest_prefix: int
-    """Prefix length of the smallest subnet that Azure accepts."""
+    """Longest prefix length of the subnet that Azure accepts, which is the smallest subnet."""
     delegation: str | None = None
     """Azure service to which the subnet is delegated."""
     has_security_group: bool = True
@@ -117,9 +117,10 @@ def has_way_in(private: PrivateNetwork) -> bool:
 
 
 def own_api_zone(settings: Settings) -> str | None:
-    """Name of the API server's zone that the stack creates; None where AKS creates the zone, or none is used.
+    """Name of the private DNS zone that the stack creates for its API server; None where AKS creates the zone, or no
+    zone is used.
 
-    It is a subdomain for each stack, since a hub can only be linked to one zone of a name.
+    Each stack has a subdomain of its own, because a hub network cannot be linked to two zones with the same name.
     """
     given = private_network(settings)
     if given is None or not private_api_server(settings) or given.api_server.dns_zone != "stack":

@@ -12,8 +12,8 @@ from physical_ai.settings.models.tree import Settings
 
 TOTAL = "cores"
 LOW_PRIORITY = "lowPriorityCores"
-"""Names of two usages of Microsoft.Compute: `cores` are all on-demand vCPUs of a region, `lowPriorityCores` all its
-Spot vCPUs.
+"""Names of two Azure quotas (usages of Microsoft.Compute): `cores` counts all on-demand vCPUs of a region, and
+`lowPriorityCores` all Spot vCPUs of a region.
 """
 
 
@@ -54,8 +54,8 @@ def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) ->
 
 
 def _new_nodes(pool: NodePool, present: int | None) -> int:
-    """Number of nodes that a deployment adds to a pool. It adds none to an existing pool that is autoscaled, whose size
-    it does not change.
+    """Number of nodes that a deployment adds to a pool. It adds none to an existing pool with autoscaling, because the
+    autoscaler determines the number of nodes.
     """
     if present is None:
         return pool.scale.initial_count

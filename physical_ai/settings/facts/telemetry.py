@@ -1,4 +1,6 @@
-"""Facts about a stack for telemetry: its pools, as nodes and series show them, and the exporter's counters."""
+"""Facts about a stack for its alerts, dashboards and metrics: the pools, as the labels of nodes and series show them,
+and the counters of the DCGM exporter.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ METRIC_LABELS = f"nodes=[{','.join(EXPORTED)}],pods=[{WORKFLOW_LABEL},{TASK_LABE
 
 
 def rule_parameters(settings: Settings) -> Parameters:
-    """Values for the rules of a stack, whether or not anything evaluates the rules."""
+    """Values that the alert and recording rules of a stack need. They do not depend on whether the stack evaluates
+    rules.
+    """
     monitoring, exporter = settings.monitoring, exporter_of(settings.gpu_operator.version)
     return Parameters(
         pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),

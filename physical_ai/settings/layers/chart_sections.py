@@ -1,4 +1,4 @@
-"""Chart values that were written among the settings: the values file in which they belong.
+"""Advice for chart values that a user wrote among the settings: the values file in which they belong.
 
 >>> file_of(("gpuOperator", "nfd"))
 'values/gpu-operator/values.yaml'
@@ -36,10 +36,10 @@ _PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
     ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
 }
-"""Charts by the section of settings about them.
+"""Charts whose values users may mistake for settings, by the section of the settings.
 
-Each chart has its name, its folder or file below `values/`, and a section of its values. The files of a part are in
-the part's folder.
+Each chart is a tuple: the chart's name, its folder or file below `values/`, and the section of its values. For a chart
+of a part, the file is in the part's folder.
 """
 
 

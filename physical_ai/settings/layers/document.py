@@ -35,8 +35,8 @@ _TAGS: Mapping[type[yaml.Node], frozenset[str]] = {
     yaml.MappingNode: frozenset({f"{_CORE}map"}),
     yaml.SequenceNode: frozenset({f"{_CORE}seq"}),
 }
-"""YAML tags, by kind of node, that are accepted: YAML gives them to nodes without a written tag, or they change
-nothing.
+"""YAML tags that are accepted, by the kind of node. They are tags that YAML itself gives to nodes without a written
+tag, or tags that change nothing when they are written.
 """
 _PLAIN = "Write a plain value."
 _DEEPEST = 32
@@ -52,7 +52,9 @@ class Document:
     lines: dict[Path, int] = field(default_factory=dict[Path, int])
     faults: list[Fault] = field(default_factory=list[Fault])
     below: Document | None = None
-    """Document of another file whose values are among the data, where this one does not set them."""
+    """Document of the file that this file overrides: `data` contains its values where this file does not set them. None
+    if there is no such file.
+    """
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
         """A fault at a path, with the file that sets it and the line."""
@@ -62,7 +64,7 @@ class Document:
 
 
 def _known(lines: Mapping[Path, int], path: Path) -> int:
-    """Number of the first steps of a path that a file has."""
+    """Number of leading steps of `path` that exist in the file; 0 if none does."""
     return next((n for n in range(len(path), 0, -1) if path[:n] in lines), 0)
 
 
@@ -86,7 +88,9 @@ def _copy(value: Any) -> Any:
 
 @lru_cache(256)
 def _read(text: str, label: str) -> Document:
-    """Document of a text, read once: a command over all stacks reads their common layers and values only once."""
+    """Document of a text. Each text is parsed only once, so a command over all stacks parses their common layers and
+    values only once.
+    """
     document = Document(label)
     try:
         node = documents.compose(text)

@@ -1,7 +1,7 @@
-"""Keys of node pools in other tools (AKS, Terraform, Bicep), each with the key to write here, or with the advice that
-there is none.
+"""Keys that other tools (AKS, Terraform, Bicep) use for node pools, each with the key to write here, or with the advice
+that this project has none.
 
-Suggesting the most similar name would mislead: `tags` is not a misspelling of `taints`.
+The table is needed because the most similar name may be wrong: `tags` is not a misspelling of `taints`.
 """
 
 from __future__ import annotations
@@ -95,13 +95,12 @@ _BELOW = {
     ("osdisk", "osdisksizegb"): "Write sizeGb.",
     ("osdisk", "osdisktype"): "Write type.",
 }
-"""Advice by the path of two keys: a key of a pool, and a key below that key."""
+"""Advice for keys of other tools inside a section of a pool, by the name of the section and the key."""
 
 
 def advice(path: Path) -> str | None:
-    """Advice for a key of other tools in a pool, `pools.NAME.KEY`; None for any other key.
-
-    Further down in a pool, the same key means something else.
+    """Advice for a key of other tools at `pools.NAME.KEY`, or in a section of a pool if the table has it; None for any
+    other key.
     """
     own = [str(each).lower().replace("-", "").replace("_", "") for each in path[OF_POOL - 1 :]]
     if len(own) == 1 and own[0] in _BY_NAME:

@@ -47,8 +47,8 @@ def written(value: Any) -> str:
 
 
 def in_map(value: Any, path: Path) -> Any:
-    """Map to suggest for a setting where a single value was written: the value under the key that it fits, or an
-    example of the map.
+    """Map to suggest where a user wrote a single value, but the setting is a map. It contains the value under the key
+    that the value fits, or else an example.
     """
     shape = shape_at(path)
     if shape is None or shape.kind != "model":

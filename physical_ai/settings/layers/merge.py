@@ -25,7 +25,9 @@ subnet 0.62.
 POOLS = ("pools", "cpuPool", "systemPool")
 """Sections with node pools."""
 ROLE = ("priority", "scale", "spot", "labels", "taints")
-"""Keys of a pool that its role gives, and no hardware: a pool in its place keeps them."""
+"""Keys of a pool that describe its use and not its hardware. A pool that replaces another one takes over the values of
+these keys.
+"""
 STACK_FILE_PREFIX = "physical-ai:"
 """Prefix of each top-level key in a stack file."""
 
@@ -42,25 +44,27 @@ class Layer:
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
-        """A fault about the value at `path` in this layer's file."""
+        """Fault about the value at `path` in this layer's file."""
         where = f"{self.prefix}{show(path)}"
         return fault(self.label, where, problem, fix, severity=severity, line=nearest_line(self.lines, path))
 
 
 @dataclass
 class Merged:
-    """Result of merging the layers and, for every path, the layer that set it last."""
+    """Result of merging the layers: the effective settings, and the layer that set each of them last."""
 
     layers: Sequence[Layer]
     """Merged layers, lowest first."""
     last: Layer
-    """Layer of the stack file, in which a value that is missing everywhere should be written."""
+    """Layer of the stack file. If no layer sets a required value, the fault says that the value should be written in
+    this file.
+    """
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     sources: dict[Path, Layer] = field(default_factory=dict[Path, Layer])
     """Layer that set or removed the value at each path; for a map, the last layer that set anything in it."""
     faults: list[Fault] = field(default_factory=list[Fault])
     replaced: dict[str, tuple[str, Layer]] = field(default_factory=dict[str, "tuple[str, Layer]"])
-    """Pools in the place of another one: by name, the pool that was there, and the layer that replaces it."""
+    """Replaced pools: by the name of the new pool, the name of the old pool and the layer that replaces it."""
 
     def source(self, path: Path) -> Layer:
         """The layer that sets `path`, or should set it."""
@@ -74,10 +78,12 @@ class Merged:
         return self.source(path).fault(path, problem, fix, severity=severity)
 
     def missing(self, path: Path, problem: str, fix: str | None) -> Fault:
-        """A fault about a value that no layer sets.
+        """Fault about a required value that no layer sets. The fault names the file in which the value should be
+        written.
 
-        A missing value of a pool or a section belongs in the stack file (or in the layer that adds the pool), a
-        missing nested value in the file that sets its parent, and a value that null removed in the file with the null.
+        A missing value of a pool or section belongs in the stack file, or in the layer that adds the pool. A missing
+        nested value belongs in the file that sets its parent. A value that null removed belongs in the file with the
+        null.
         """
         source = self.source(path)
         is_deep = len(path) > (3 if path[0] == "pools" else 2)
@@ -90,8 +96,8 @@ class Merged:
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:
-        """Path, among settings that exclude each other, which the uppermost layer sets; this setting was probably
-        changed last.
+        """Path of the setting that the uppermost layer sets, among `path` and `others`, which exclude each other. The
+        user probably changed this setting last.
         """
         return max((path, *others), key=lambda place: self.rank(self.source(place)))
 
@@ -105,10 +111,10 @@ def merge(layers: Sequence[Layer], last: Layer) -> Merged:
 
 
 def _in_place(merged: Merged, layer: Layer) -> Mapping[str, Any]:
-    """Data of a layer after its pools took the place of others: each has what `ROLE` names of the pool that it
-    replaces, with the layers that set it, and the other pool is removed.
+    """Data of a layer after its pools with `replaces: OLD` have replaced the pool OLD of a lower layer: the new pool
+    takes over the values of the keys in `ROLE`, and OLD is removed.
 
-    A pool is left out where a layer below has removed the pool that it would replace.
+    If a lower layer has already removed OLD, the new pool is left out.
     """
     pools = layer.data.get("pools")
     if not is_map(pools):
@@ -185,7 +191,9 @@ def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) ->
 
 
 def unknown_key(path: Path) -> tuple[str, str | None]:
-    """Problem of a key that is not a setting, and the nearest setting's name or other advice."""
+    """Problem of a key that is not a setting, and advice: the name of the most similar setting, or where else to write
+    the value.
+    """
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
         return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."

@@ -1,6 +1,7 @@
 """Stack names `<environment>-<region>`, and the files that belong to a stack.
 
-In a team's project, each layer is the platform's file and above it the team's of the same name; either may be absent.
+In a team's project, a layer may consist of two files of the same name: the platform's file, and the team's file, which
+overrides it. Either may be absent.
 """
 
 from __future__ import annotations
@@ -72,12 +73,16 @@ def stack_label(stack: str, root: FilePath = STACKS) -> str:
 
 
 def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """Layers below the file of a stack on Azure, lowest first, by their name in messages."""
+    """Settings files that the own file of a stack on Azure overrides, lowest priority first. Keys are the files' names
+    in messages.
+    """
     return _files(("base", "target/azure", f"env/{name.environment}", f"region/{name.region}"), root)
 
 
 def target_layer(kind: str, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """Layers below every stack with this kind of target: the base layer and the target's layer."""
+    """Files of the base layer and of the layer for the kind of target `kind`, which every stack with this kind of
+    target has. Keys are the files' names in messages.
+    """
     return _files(("base", f"target/{kind}"), root)
 
 
@@ -97,12 +102,14 @@ def has_region(name: str, root: FilePath = STACKS) -> bool:
 
 
 def profile_files(profile: str, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """Files of a profile, lowest first, by their name in messages."""
+    """Settings files of a profile, lowest priority first. Keys are the files' names in messages."""
     return _files((f"profile/{profile}",), root)
 
 
 def layer_folders(root: FilePath = STACKS) -> dict[str, FilePath]:
-    """Folders of layers, lowest first, by their name in messages: the platform's and a team's, or a checkout's own."""
+    """Folders with layers, lowest priority first: the platform's and then the team's, or only the checkout's own. Keys
+    are the folders' names in messages.
+    """
     own = {f"{root.name}/layers": root / "layers"}
     return {f"{installed_label()}/layers": INSTALLED_STACKS / "layers", **own} if _is_above_installed(root) else own
 
