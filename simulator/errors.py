@@ -19,7 +19,9 @@ class Protected(SimulationError):
 
 
 class ControlPlaneFailed(SimulationError):
-    """Error if a control-plane process did not start; the text has its name, its last lines and its log file."""
+    """Error if a control-plane process did not start. The text names the process and its log file, and quotes the last
+    lines of the log.
+    """
 
 
 class Interrupted(SimulationError):
@@ -46,7 +48,7 @@ class NothingToCancel(SimulationError):
 
 
 class ChangesFound(SimulationError):
-    """Error if an operation finds changes and its options expect none."""
+    """Error if an operation finds changes although its options say that it must find none."""
 
 
 class EngineFailed(SimulationError):

@@ -1,6 +1,6 @@
-"""The cluster that exists before a stack is deployed into it: created by the simulator, not by the stack.
+"""Cluster that exists before a stack is deployed into it. The simulator creates the cluster, not the stack.
 
-A simulation has at most one such cluster, which is removed with the simulation.
+A simulation has at most one such cluster; the cluster is removed with the simulation.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ NOT_READY = "node.kubernetes.io/not-ready"
 
 
 def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) -> dict[str, Any]:
-    """Creates, if it does not exist, the cluster into which a stack is deployed, with the nodes that the stack
-    describes.
+    """Creates the cluster into which a stack is deployed, with the nodes that the stack describes, unless the cluster
+    exists.
 
-    Returns additional settings for the target of the simulated stack: the kubeconfig of that cluster.
+    Returns additional settings for the target of the simulated stack: the kubeconfig of the cluster.
 
     Raises:
         ControlPlaneFailed: the cluster did not start.
@@ -56,15 +56,18 @@ def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) ->
 
 
 def id_of(clusters: Clusters) -> str | None:
-    """The id of the cluster that existed before its stack; None if the stack has created its own cluster."""
+    """Id of the cluster that existed before the stack; None if there is none, because the stack has created its own
+    cluster.
+    """
     return next((id for id in clusters.ids() if id.startswith(PREFIX)), None)
 
 
 def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
-    """Differences of the cluster from its state before the first deployment; None if no cluster existed before it.
+    """Differences between the cluster now and before the stack's first deployment; None if the cluster did not exist
+    before.
 
-    The cluster is read until two readings are equal: controllers finish their work some time after an object is
-    deleted.
+    The cluster is read again until two readings are equal, because controllers need some time to finish after a
+    deletion.
     """
     id = id_of(clusters)
     if id is None:
@@ -94,8 +97,8 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits for the objects that Kubernetes adds to every namespace; if they appeared later they would look like a
-    change.
+    """Waits for the objects that Kubernetes adds to every namespace. Objects that appear later would count as changes
+    by the stack.
     """
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS

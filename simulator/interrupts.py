@@ -15,9 +15,11 @@ import psutil
 
 @contextmanager
 def graceful_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
-    """Lets the engine end by itself on the first interrupt, and kills it on the second; yields the received signals.
+    """Handles Ctrl-C while the engine works: the first interrupt lets the engine end by itself, the second one kills
+    the engine. Yields the list of received signals.
 
-    A terminal sends Ctrl-C to the engine, too. A signal that only this process received is passed on to the engine.
+    A terminal sends Ctrl-C to the engine as well. A signal that only this process has received is passed on to the
+    engine.
     """
     seen: list[int] = []
 
@@ -60,7 +62,7 @@ def as_interrupts() -> Generator[None]:
 
 
 def _comes_from_terminal() -> bool:
-    """True if this process is in the terminal's foreground job, where Ctrl-C reaches every process."""
+    """True if this process is in the terminal's foreground job: then Ctrl-C reaches all processes of the job."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
     except (OSError, ValueError):

@@ -46,7 +46,7 @@ def differences(before: Inventory, after: Inventory) -> list[str]:
 
 
 def _kinds(client: Client) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The kinds that can be listed, each in its group's preferred version."""
+    """Kinds that the API server can list, each in the preferred version of its API group."""
     groups = [each["preferredVersion"]["groupVersion"] for each in client.get("/apis")["groups"]]
     for group_version in ("v1", *groups):
         base = f"/apis/{group_version}" if "/" in group_version else f"/api/{group_version}"

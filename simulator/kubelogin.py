@@ -1,7 +1,8 @@
-"""The simulator's `kubelogin`: answers the exec credential call of a kubeconfig as the real one does.
+"""The simulator's `kubelogin`: answers the exec credential call of a kubeconfig as the real `kubelogin` does.
 
-It returns the token of the principal that is logged in to the simulated Azure; the token alone grants no rights.
-Standard library only: it is started for every login.
+It returns the token of the principal that is logged in to the simulated Azure. The token alone grants no rights.
+
+It uses only Python's standard library, because it is started for every login.
 """
 
 from __future__ import annotations

@@ -22,24 +22,26 @@ PluginName = Literal["stand-in", "official"]
 COMMAND = f"pulumi-resource-{PACKAGE}"
 FOLDER = f"resource-{PACKAGE}-v{VERSION}"
 PATH_VARIABLE = "PHYSAI_KUBERNETES_PLUGIN"
-"""Environment variable with the path of the official plugin, where it is not in Pulumi's own plugin folder."""
+"""Environment variable with the path of the official plugin. It is needed only if the plugin is not in Pulumi's own
+plugin folder.
+"""
 _RECORD = "kubernetes-plugin"
 
 
 class PluginUnusable(SimulationError):
-    """Error if the chosen plugin is missing, or the stack was deployed with the other one."""
+    """Error if the chosen plugin is missing, or if the stack was deployed with another plugin."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """Plugin of one simulated stack; `path` is the official plugin's file, None for the simulated one."""
+    """Plugin of one simulated stack. `path`: file of the official plugin; None for the simulated plugin."""
 
     name: PluginName = "stand-in"
     path: Path | None = None
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Environment variables of the engine that hide the user's clusters and Helm folders from the official plugin;
-        empty for the simulated one.
+        """Environment variables of the engine that hide the user's clusters and Helm folders from the official plugin.
+        Empty for the simulated plugin.
         """
         if self.path is None:
             return {}
@@ -117,9 +119,10 @@ def record(folder: Path, plugin: Plugin) -> None:
 
 
 def local_chart(inputs: Mapping[str, Any], source: Callable[[str, str, str], Path]) -> dict[str, Any]:
-    """The arguments of a Helm release, with a local chart in place of one from a repository.
+    """Arguments of a Helm release in which a local chart replaces the chart of a repository.
 
-    `version` is kept, because a preview shows an upgrade by it. `source` is `chart_source`.
+    The argument `version` is kept, because a preview shows an upgrade of the chart as a change of `version`. `source`:
+    function that returns the path of the local chart for a chart name, version and repository URL.
     """
     options: Any = inputs.get("repository_opts")
     chart = source(inputs["chart"], inputs.get("version") or "", options.repo if options else "")

@@ -19,7 +19,7 @@ Stamp = list[int]
 
 
 def note(file: Path) -> None:
-    """Writes down which files of the project this process has loaded, with a stamp of each."""
+    """Writes a note to `file`: the paths of the project's files that this process has loaded, each with a stamp."""
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps({path: _stamp(path) for path in sorted(_loaded())}))
     unfinished.rename(file)

@@ -52,8 +52,8 @@ class Fault:
     ends: frozenset[str] = frozenset()
     """Events that end the fault, in the terms of `data/faults.yaml`."""
     conditions: tuple[str, ...] = ()
-    """Node conditions that follow from the fault. Conditions that a health monitor sets appear only in a stack with
-    that monitor.
+    """Node conditions that the fault causes. A condition that a health monitor sets appears only if the stack has that
+    monitor.
     """
     over: frozenset[str] = frozenset()
     """Events that end the fault's cause but leave the GPU out of service."""
@@ -72,7 +72,7 @@ class UnknownFault(SimulationError):
 
 @cache
 def faults() -> dict[str, Fault]:
-    """All faults by name, in the order of `data/faults.yaml`."""
+    """All faults of `data/faults.yaml` by name, in the order of the file."""
     rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["name"]: _fault(row) for row in rows}
 

@@ -132,7 +132,7 @@ class Injector:
             delete(self._client, place, {"gracePeriodSeconds": "0"})
 
     def _start_idle_job(self, node: Json) -> None:
-        """Creates a Pod that holds one GPU of the node and does not use it."""
+        """Creates a Pod that holds one GPU of the node but leaves it idle."""
         if _held(self._client, name(node)) >= int(at(node, "status.allocatable", {}).get(GPU, 0)):
             raise NotPossible(f"all GPUs of {name(node)} are held; end a workflow, or name another node with --node")
         limits = {"limits": {GPU: "1"}}
@@ -155,7 +155,7 @@ class Injector:
 
 
 def gpus_of(node: Json) -> int:
-    """Number of GPUs in the machine of a node."""
+    """Number of GPUs of the node's machine, including faulty GPUs."""
     machine = machine_of(node)
     return machine.gpu.count if machine is not None and machine.gpu is not None else 0
 

@@ -27,7 +27,7 @@ class Injected:
     over: bool = False
     """True if the fault's cause has ended; the GPU stays out of service until the device plugin starts again."""
     boot: str = ""
-    """Boot id of the node when the fault came, so that this boot does not end the fault."""
+    """Boot id of the node when the fault was injected. A different id later means a reboot, which can end the fault."""
 
 
 @dataclass(frozen=True)

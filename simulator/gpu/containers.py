@@ -58,8 +58,8 @@ def _is_forced(pod: Pod) -> bool:
 
 
 def is_precompiled(tag: str) -> bool:
-    """True if a driver image contains its modules, signed by Canonical; the tag of such an image also
-    names a kernel.
+    """True if a driver image contains its kernel modules, signed by Canonical. The tag of such an image also names a
+    kernel.
     """
     return tag.count("-") > 1
 
@@ -180,7 +180,9 @@ def mig_under_way(state: NodeState) -> bool:
 
 
 def dcgm_exporter(state: NodeState, pod: Pod) -> Look:
-    """The DCGM exporter: it reads its CSV at its start, and ends if the CSV has a name that it does not know."""
+    """The DCGM exporter: it reads its CSV when it starts, and ends with an error if the CSV has a field name that it
+    does not know.
+    """
     if pod.ready:
         return state, gates.OPEN, False
     fault = csv_fault(state.collectors, operator_release(state.release).dcgm_exporter)
@@ -201,6 +203,6 @@ runs.
 """
 
 ONCE = ("nvidia-driver-ctr", "nvidia-container-toolkit-ctr")
-"""Containers whose function is not called again once they are ready. The other containers' functions are called at
-every change of the node.
+"""Containers whose function is not called again once the container is ready. The functions of all other containers are
+called at every change of the node.
 """

@@ -46,7 +46,9 @@ def counters(text: str) -> tuple[Counter, ...]:
 
 
 def csv_fault(text: str, exporter: str) -> str:
-    """Reason why an exporter of this version ends at its start; empty if it accepts the CSV."""
+    """Reason why a DCGM exporter of the version `exporter` ends when it starts; empty if the exporter
+    accepts the CSV.
+    """
     try:
         for each in counters(text):
             if each.type not in TYPES:

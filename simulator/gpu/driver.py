@@ -35,7 +35,7 @@ class OperatingSystem:
     id: str
     version: str
     kernel: str = ""
-    """Kernel version, needed only for precompiled modules: they fit one kernel."""
+    """Kernel version, for drivers with precompiled modules; empty for other drivers, which fit any kernel."""
 
     @property
     def tag(self) -> str:
@@ -54,8 +54,8 @@ def is_driver(item: Mapping[str, Any]) -> bool:
 
 
 def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
-    """The node's operating system by NFD's labels; None until NFD has set them. `precompiled`: True to include the
-    kernel.
+    """Operating system of the node, from NFD's labels; None until NFD has set these labels. `precompiled`: True to
+    include the kernel.
     """
     given = labels(node)
     if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):

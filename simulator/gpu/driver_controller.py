@@ -40,8 +40,8 @@ def _driver(run: Run, key: str) -> dict[str, Any]:
 
 
 def _daemonsets(run: Run, key: str) -> set[str]:
-    """Creates the DaemonSets of one NVIDIADriver, removes those that no node needs any more, and returns
-    their names.
+    """Creates the DaemonSets of one NVIDIADriver and removes its DaemonSets that no node needs any more; returns the
+    names of the needed DaemonSets.
     """
     state, found = run.state, run.found
     given = state.drivers[key]
@@ -101,10 +101,10 @@ def _daemonset(run: Run, given: Json, target: OperatingSystem, manager: str) -> 
 
 
 def _mounted(state: State, spec: Mapping[str, Any]) -> DriverFiles:
-    """The ConfigMap files that an NVIDIADriver mounts.
+    """Files that an NVIDIADriver mounts from ConfigMaps.
 
-    If one of these ConfigMaps is missing, the operator logs an error and mounts none (`getManifestObjects` in
-    internal/state/driver.go).
+    If any of these ConfigMaps is missing, the operator logs an error and mounts no files at all (`getManifestObjects`
+    in internal/state/driver.go).
     """
     try:
         return files_of(spec, state.config_maps)

@@ -138,7 +138,7 @@ def _sidecar_image(field: str, wanted: Mapping[str, Any], target: OperatingSyste
 
 
 def _alone(given: pods.Draft) -> Json:
-    """Anti-affinity to the Pods of other drivers: two drivers never share a node."""
+    """Anti-affinity to the Pods of all other drivers, because two drivers never run on the same node."""
     also = ["nvidia-vgpu-manager"] if given.owner[0] == "NVIDIADriver" else []
     rule = {"key": COMPONENT, "operator": "In", "values": [DRIVER_COMPONENT, *also]}
     term = {"labelSelector": {"matchExpressions": [rule]}, "topologyKey": "kubernetes.io/hostname"}

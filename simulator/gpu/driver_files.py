@@ -1,4 +1,4 @@
-"""ConfigMaps and Secrets that a driver's settings name and that its containers mount file by file.
+"""ConfigMaps and Secrets that a driver's settings name. The driver's containers mount them file by file.
 
 Source: NVIDIA/gpu-operator v26.7.0, `internal/state/driver_volumes.go`, `controllers/object_controls.go`.
 """
@@ -36,7 +36,7 @@ class DriverFiles:
 
     @property
     def mounts(self) -> list[list[str]]:
-        """Volume and file of each mount."""
+        """Name of the volume and name of the file, for each mounted file."""
         return [[name, file] for name, volume in sorted(self.volumes.items()) for file in sorted(volume["items"])]
 
 

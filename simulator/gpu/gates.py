@@ -201,10 +201,11 @@ def _with_new_operands(state: NodeState) -> NodeState:
 
 
 def _has_network_driver(state: NodeState, env: Mapping[str, str]) -> bool:
-    """True if the network cards' driver is present, or the node needs none.
+    """True if the network cards' driver is present, or if the node needs no such driver.
 
-    A node without network cards needs none, and a driver of the host itself is always present. The OFED driver's
-    container leaves a file on the node; here the Network Operator's label stands for that file.
+    A node without network cards needs no driver, and with USE_HOST_MOFED the driver of the host counts as present. The
+    OFED driver's container writes a file on the node; in the simulation, the Network Operator's label replaces the
+    file.
     """
     if env.get("USE_HOST_MOFED") == "true" or state.labels.get(NIC_LABEL) != "true":
         return True

@@ -35,7 +35,7 @@ class Hardware:
     vgpu: bool = False
     """True for a vGPU guest: it needs the GRID driver, and its host controls MIG."""
     complete: bool = True
-    """True if the VM has all memory of its GPUs. Only then does NVML report their utilization."""
+    """True if the VM has all memory of its GPUs. NVML reports the utilization of a GPU only if this is True."""
     vgpu_signature: str = ""
     """Version of the host driver, if GFD can read it from the vGPU's PCI capability; otherwise empty."""
     secure_boot: bool = False
@@ -106,10 +106,11 @@ def instances(layout: Any) -> Mig:
 
 
 def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | None = None) -> tuple[Mig, ...] | None:
-    """MIG instances of each GPU after the MIG manager has applied `nvidia.com/mig.config`; None if it can't.
+    """MIG instances of each GPU after the MIG manager has applied the configuration `config`; None if the MIG manager
+    cannot apply it.
 
     The guest of a vGPU cannot change its partitioning, not even turn MIG off. `layouts`: the user's own layouts, which
-    replace the MIG manager's defaults.
+    replace the MIG manager's default layouts.
     """
     own = {**INSTANCES, "all-disabled": MIG_OFF}
     wanted: Mig = instances(layouts.get(config)) if layouts else own.get(config, ())
@@ -121,5 +122,7 @@ def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | Non
 
 @cache
 def card_digest(node: str, index: int) -> str:
-    """Digest for the UUIDs of a node's GPU and of its MIG instances; `index` counts GPUs, then instances."""
+    """Digest from which the UUIDs of a node's GPUs and MIG instances are made. `index` numbers the node's GPUs first,
+    and its MIG instances after them.
+    """
     return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))

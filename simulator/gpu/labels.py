@@ -53,7 +53,7 @@ def workload(spec: Mapping[str, Any], given: Labels) -> str:
 
 
 def is_mig_capable(given: Labels) -> bool:
-    """True if the GPUs support MIG: by GFD's label, or before GFD has set it by the product's name.
+    """True if the GPUs support MIG, according to GFD's label. Until GFD has set the label, the product's name decides.
 
     A vGPU guest does not support MIG.
     """
@@ -95,8 +95,8 @@ def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes
 
 
 def _disables_mig(spec: Mapping[str, Any]) -> bool:
-    """True if nodes without a MIG layout get the layout `all-disabled`; without a MIG manager nothing
-    would apply it.
+    """True if nodes without a MIG layout get the layout `all-disabled`. Without a MIG manager they get none, because
+    nothing would apply the layout.
     """
     return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
 
@@ -121,16 +121,19 @@ def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Chang
 
 
 def labelling_pass(found: Release, spec: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[str, Changes]:
-    """Label changes by one labelling pass, by node. A pass covers every node, whichever node's change started it."""
+    """Label changes of one labelling pass, by node. A pass covers all nodes, even if only one node has started the
+    pass.
+    """
     return {
         name: changes for name, node in sorted(nodes.items()) if (changes := node_labels(found, spec, labels(node)))
     }
 
 
 def starts_pass(found: Release, spec: Mapping[str, Any], before: Labels | None, after: Labels | None) -> bool:
-    """True if a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
+    """True if the change of one node starts a labelling pass. `before` is None for a new node, `after` is None for a
+    deleted node.
 
-    A node that joins before NFD has labelled it starts no pass, and neither do changes of labels that the operator does
+    No pass starts when a node joins that NFD has not labelled yet, or when only labels change that the operator does
     not read.
     """
     if after is None:

@@ -31,8 +31,9 @@ DISCOVERED = frozenset(
         *(MPS_CAPABLE, VGPU_PRESENT, VGPU_HOST_DRIVER),
     }
 )
-"""Labels of GFD, which NFD sets on nodes and removes when it is uninstalled (NVIDIA/k8s-device-plugin README, GFD;
-kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-master -prune`).
+"""Labels that GFD describes and NFD sets on nodes. NFD removes these labels when it is uninstalled
+(NVIDIA/k8s-device-plugin README, GFD; kubernetes-sigs/node-feature-discovery, the hook of its chart that runs
+`nfd-master -prune`).
 """
 
 UPGRADE_STATE = f"{NVIDIA}gpu-driver-upgrade-state"
@@ -58,8 +59,8 @@ OS_ID = f"{NFD}system-os_release.ID"
 OS_VERSION = f"{NFD}system-os_release.VERSION_ID"
 KERNEL = f"{NFD}kernel-version.full"
 GPU_PCI = tuple(f"{NFD}{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de"))
-"""NFD's labels for NVIDIA devices, 3D controllers and VGA controllers. A node is a GPU node if any of them is `true`.
-
+"""NFD's labels for a device, a 3D controller and a VGA controller of NVIDIA. A node is a GPU node if any of the three
+labels is `true`.
 """
 
 LAST_APPLIED = f"{NVIDIA}last-applied-hash"
@@ -76,4 +77,6 @@ operator uses the driver of the host.
 MODEL_TIME = f"{SIMULATOR}model-time"
 """Annotation of nodes whose driver upgrade has timers: simulated time of the last round, in seconds since the epoch."""
 NOT_READY = f"{SIMULATOR}not-ready"
-"""Annotation of nodes with the reason why the kubelet is not ready. KWOK does not make such a node ready."""
+"""Annotation of nodes with the reason why the kubelet is not ready. KWOK leaves a node with this annotation
+NotReady.
+"""

@@ -1,4 +1,6 @@
-"""Node Feature Discovery: the labels that its worker sets on a node, as far as the GPU stack reads them."""
+"""Node Feature Discovery: the labels that an NFD worker sets on its node, limited to the labels that the GPU stack
+reads.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ def os_release(image: str) -> dict[str, str]:
 def labels(node: Mapping[str, Any], hardware: Hardware | None, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """Labels that an NFD worker sets on the node. `hardware` is None for a node without a GPU.
 
-    `fields` are `worker.config.sources.pci.deviceLabelFields`: if they include more than the vendor, the PCI label has
-    another name, and the operator sees no GPU (NVIDIA/gpu-operator#1469).
+    `fields`: value of `worker.config.sources.pci.deviceLabelFields`. If it has more fields than the vendor, the PCI
+    label gets another name, and the operator finds no GPU (NVIDIA/gpu-operator#1469).
     """
     info: Mapping[str, Any] = at(node, "status.nodeInfo", {})
     kernel = str(info.get("kernelVersion", ""))

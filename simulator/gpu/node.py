@@ -30,7 +30,7 @@ class PodAdded:
 
 @dataclass(frozen=True)
 class PodRemoved:
-    """Event: the Pod of a DaemonSet was deleted; another one follows only with its own PodAdded."""
+    """Event: the Pod of a DaemonSet was deleted. If the DaemonSet creates another Pod, another PodAdded follows."""
 
     name: str
 
@@ -112,7 +112,7 @@ _GATES, _MAINS = {**GATES, **claims.GATES}, {**MAINS, **claims.MAINS}
 
 
 def step(state: NodeState, event: Event) -> NodeState:
-    """The node after an event."""
+    """The node after the event, once all Pods have advanced as far as they can."""
     return _settle(_happen(state, event))
 
 
@@ -177,8 +177,8 @@ def _without(state: NodeState, name: str) -> NodeState:
 def _rebooted(state: NodeState, loads: bool) -> NodeState:
     """The node after a restart.
 
-    The toolkit removes its runtimes from containerd's configuration when it ends, and has to add them again
-    (NVIDIA/gpu-operator#1651).
+    When the toolkit ends, it removes its runtimes from containerd's configuration. After the restart it has to add the
+    runtimes again (NVIDIA/gpu-operator#1651).
     """
     host = replace(state.host, loaded=bool(state.host.driver) and loads, bind_mount=False)
     pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
@@ -200,8 +200,8 @@ def _settle(state: NodeState) -> NodeState:
 
 
 def _advance(state: NodeState, name: str) -> NodeState:
-    """The node after one Pod has gone as far as it can: through its sandbox, its gates in order, and its main
-    container.
+    """The node after one Pod has advanced as far as it can: through its sandbox, its init containers in order, and its
+    main container.
     """
     pod = state.pods[name]
     blocked = sandbox(state, pod)

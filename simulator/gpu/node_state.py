@@ -59,7 +59,7 @@ class Pod:
 
     workload: Workload
     at: int = 0
-    """Number of finished init containers."""
+    """Number of init containers that have finished."""
     age: float = 0.0
     """Seconds that the present container has been running."""
     started: bool = False
@@ -67,7 +67,7 @@ class Pod:
     message: str = ""
     """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
-    """True if the present container ended with an error and is restarted again and again."""
+    """True if the current container has ended with an error; the kubelet then restarts it again and again."""
     ready: bool = False
     """True if the main container is ready."""
     sidecar_fault: str = ""
@@ -145,7 +145,9 @@ class NodeState:
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Device-plugin configurations by key."""
     mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Layouts of the MIG manager's own ConfigMap, by name; empty for its defaults."""
+    """Layouts in the ConfigMap that the ClusterPolicy names for the MIG manager, by name; empty if the MIG manager uses
+    its default layouts.
+    """
     collectors: str = ""
     """CSV that the DCGM exporter mounts; if empty, the exporter uses the CSV of its image."""
     driver_in_cluster: bool = False
@@ -172,12 +174,12 @@ class NodeState:
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
-    """Reason why containerd does not start; the node is NotReady then."""
+    """Reason why containerd does not start, which makes the node NotReady; empty if containerd runs."""
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """Resources that the device plugin has registered."""
     renames: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names under which the device plugin offers shared resources, by the resource's own name."""
+    """New names of shared resources, under which the device plugin offers them. Keys are the original names."""
     claimable: int = 0
     """GPUs that the DRA driver's plugin has published for claims."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])

@@ -289,8 +289,8 @@ TRANSFORMS: Mapping[str, Transform] = {
 
 
 def _gpu_access(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Gives the containers access to GPUs: by the runtime class, or in NRI mode by an annotation that injects all GPUs
-    into one container.
+    """Gives an operand's containers access to GPUs. In NRI mode, an annotation injects all GPUs into one container;
+    otherwise the Pod's runtime class does.
     """
     if not nri(spec):
         given.pod["runtimeClassName"] = runtime_class(spec)

@@ -31,7 +31,9 @@ PRIVILEGED = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("e
 
 
 def wakes(before: State | None, after: State) -> frozenset[Controller]:
-    """Controllers that run because of a change; all of them when the operator starts (`before` is None)."""
+    """Controllers that run because the state has changed. If `before` is None, the operator has just started, and all
+    controllers run.
+    """
     if before is None:
         return frozenset(CONTROLLERS)
     found = release(after.release)

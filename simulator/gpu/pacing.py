@@ -40,7 +40,7 @@ class Pacing:
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:
-        """Controllers that run now, at the state's simulated time."""
+        """Controllers that run now, at the simulated time `state.now`."""
         state = replace(state, is_due=False)
         awake = set(operator.wakes(self.seen, state)) | self.late
         if upgrading.are_pending(state) and state.now - self.upgraded >= REQUEUE_SECONDS:
@@ -57,7 +57,7 @@ class Pacing:
         return awake
 
     def took(self, steps: Iterable[Write], now: float) -> None:
-        """Records the steps that the controllers have taken at a simulated time."""
+        """Records that the controllers have taken `steps` at the simulated time `now`."""
         if any(step.controller == "driver" and step.verb == "delete" for step in steps):
             self.recreated = now
 

@@ -21,7 +21,7 @@ class Draft:
     name: str
     namespace: str
     owner: tuple[str, str, str]
-    """Kind, name and uid of the DaemonSet's owner."""
+    """Kind, name and uid of the object that owns the DaemonSet."""
     selector: dict[str, str]
     """Labels by which the DaemonSet selects its Pods; they cannot be changed after the DaemonSet's creation."""
     node_selector: dict[str, str]
@@ -67,7 +67,7 @@ def draft(
 ) -> Draft:
     """A draft with the operand's own defaults.
 
-    `image`: images by component, for the components that its containers name.
+    `image`: images of the operand's containers, by component.
     """
 
     def containers(group: Mapping[str, Any]) -> dict[str, Json]:

@@ -94,8 +94,8 @@ def sharing(config: Mapping[str, Any]) -> Sharing:
 
 
 def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
-    """Allocatable amounts by resource name: the number of devices times their replicas. A renamed resource has its new
-    name.
+    """Allocatable amount of each resource: the number of devices times their replicas. A renamed resource is listed
+    under its new name.
 
     Raises:
         PluginFault: MPS on MIG devices.
@@ -136,7 +136,7 @@ def open_gpus(
 
 
 def cuda(given: Sequence[Device]) -> str:
-    """The error of a CUDA program in a container with one of these devices; empty if the program works."""
+    """The error of a CUDA program in a container that holds the devices `given`; empty if the program works."""
     if not given:
         return "no CUDA-capable device is detected"
     first = given[0]

@@ -30,7 +30,7 @@ class State:
     daemonsets: Objects = field(default_factory=dict[str, Json])
     """DaemonSets with `metadata.generation` and `status`, which determine readiness."""
     others: Mapping[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
-    """Other objects by kind and name: those that the operator created, and ConfigMaps and Secrets that a
+    """Other objects by kind and name: the objects that the operator has created, and the ConfigMaps and Secrets that a
     driver names.
     """
     pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
@@ -144,7 +144,7 @@ def covers(given: Any, wanted: Any) -> bool:
 
 
 def _generation(old: Json | None, new: Json) -> Json:
-    """The DaemonSet as the API server stores it after an apply: with a new generation if the spec changed."""
+    """The DaemonSet as the API server stores it after an apply: its generation grows if the spec has changed."""
     metadata: Json = {**new["metadata"], "generation": 1}
     if old is None:
         return {**new, "metadata": metadata}
@@ -187,7 +187,7 @@ def _apply_object(state: State, step: Write) -> State:
 
 
 def apply(state: State, step: Write) -> State:
-    """The state after one step, as an API server would show it if no other controller acted."""
+    """The state after one step of the operator, while no other controller reacts to the step."""
     if step.kind == "Node":
         return _apply_to_node(state, step)
     if step.verb == "event":

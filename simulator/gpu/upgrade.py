@@ -94,7 +94,7 @@ def _waits_for_safe_load(node: Mapping[str, Any]) -> bool:
 def _is_wanted(pool: Pool, node: str) -> bool:
     """True if the node's driver should be replaced.
 
-    An orphaned Pod is replaced on request only: no DaemonSet would create another one.
+    An orphaned Pod is replaced only on request, because no DaemonSet would create a new Pod.
     """
     pod, item = pool.pods[node], pool.nodes[node]
     return (not pod.current and not pod.is_orphan) or _waits_for_safe_load(item) or _is_requested(item)

@@ -34,15 +34,15 @@ WARNING = "Warning"
 
 @dataclass(frozen=True)
 class DriverPod:
-    """A node's driver Pod, created from the present template of its DaemonSet or from an older one."""
+    """A node's driver Pod. `current`: True if the Pod was created from the present template of its DaemonSet."""
 
     current: bool = True
     ready: bool = True
     failing: bool = False
     """True if a container is not ready and was restarted more than MOST_RESTARTS times."""
     same_install: bool = False
-    """True for a Pod with the same DRIVER_CONFIG_DIGEST as the present template of its DaemonSet, so that both install
-    the same driver.
+    """True if the Pod and the present template of its DaemonSet have the same DRIVER_CONFIG_DIGEST, so both install the
+    same driver.
     """
     is_orphan: bool = False
     """True if no DaemonSet owns the Pod."""
@@ -50,7 +50,7 @@ class DriverPod:
 
 @dataclass(frozen=True)
 class Note:
-    """An extra event on the node, in addition to those for its state changes."""
+    """An event on the node that the operator writes in addition to the events about changed upgrade states."""
 
     text: str
     type: str = "Normal"
@@ -63,7 +63,7 @@ class Move:
     node: str
     state: str
     unschedulable: bool | None = None
-    """New value of `spec.unschedulable`, written before the label; None leaves the value as it is."""
+    """New value of `spec.unschedulable`, written before the node's state label; None leaves the value as it is."""
     restart: bool = False
     """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
     evict: tuple[Workload, ...] = ()

@@ -21,14 +21,16 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "waitForCompletion": {"podSelector": "", "timeoutSeconds": 0},
     "drain": {"enable": False, "force": False, "podSelector": "", "timeoutSeconds": 300, "deleteEmptyDir": False},
 }
-"""Upgrade policy of an NVIDIADriver from v26.7.0 on. A field that the NVIDIADriver leaves out has the value shown here;
-with no policy at all, its drivers are upgraded (NVIDIA/gpu-operator v26.7.0, `GetUpgradePolicyWithDefaults` in
-api/nvidia/v1alpha1/nvidiadriver_types.go).
+"""Upgrade policy of an NVIDIADriver from v26.7.0 on. An NVIDIADriver that leaves a field out gets the field's value
+from here; an NVIDIADriver without any policy is upgraded, too (NVIDIA/gpu-operator v26.7.0,
+`GetUpgradePolicyWithDefaults` in api/nvidia/v1alpha1/nvidiadriver_types.go).
 """
 
 
 def owner_of(state: State, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The NVIDIADriver that a node's label names; None if there is none."""
+    """The NVIDIADriver that the node's label names; None if the node has no label or the NVIDIADriver does
+    not exist.
+    """
     return state.drivers.get(labels(node).get(names.DRIVER_OWNER, ""))
 
 
@@ -99,7 +101,7 @@ def upgrade_drivers(run: Run) -> None:
 
 
 def _by_driver(run: Run) -> bool:
-    """True if each NVIDIADriver has its own upgrade policy and its own count of busy nodes."""
+    """True if each NVIDIADriver has its own upgrade policy and its own limit of parallel upgrades."""
     return run.found.driver_owners and (run.state.policy is None or driver.crds_in_charge(run.spec))
 
 

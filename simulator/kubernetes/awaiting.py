@@ -84,7 +84,7 @@ class Awaiter:
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
         """The object once it is ready; raises NotInTime with its last state.
 
-        `live` is the server's answer to the change, so an object that is ready at once needs no request.
+        `live`: the API server's answer to the change. If this object is already ready, no request is sent.
         """
         if annotated(inputs, SKIP_AWAIT) or not (awaited(live) or annotation(inputs, WAIT_FOR)):
             return live
@@ -129,7 +129,7 @@ class Awaiter:
                 )
 
     def pause(self, seconds: float) -> None:
-        """Sleeps; raises Refused if the simulator is stopped meanwhile."""
+        """Sleeps for `seconds`; raises Refused if the simulator is stopped during the sleep."""
         if self._stopping.wait(seconds):
             raise Refused("the operation was cancelled")
 

@@ -24,8 +24,8 @@ from simulator.wire import UNKNOWN, Failure, Refused, Request
 def check_object(
     request: Request, old: Object, inputs: Object, scopes: Scopes, default_namespace: str
 ) -> tuple[Object, list[Failure]]:
-    """Complete inputs, and the failures that make them unusable; raises Refused if the resource itself is not
-    supported.
+    """Completed inputs, and the failures that make the inputs unusable. Raises Refused if the simulator does not
+    support the resource.
     """
     gvk = gvk_of_type(request.type)
     if gvk.kind.endswith("List"):

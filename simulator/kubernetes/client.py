@@ -84,7 +84,9 @@ class Resource:
 
 
 class Client:
-    """Client of the API server of a kubeconfig, with its credentials and its discovery."""
+    """Client of one API server, with the credentials of a kubeconfig and a memory of the kinds that the
+    server serves.
+    """
 
     def __init__(
         self,
@@ -115,14 +117,15 @@ class Client:
         self._http.close()
 
     def as_bearer(self, token: str) -> Client:
-        """A client of the same server for another user, who has this token."""
+        """A client of the same server for the user whose bearer token is `token`."""
         config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
         return Client(config, transport=self._transport, timeout=self._timeout)
 
     def as_account(self, namespace: str, name: str) -> Client:
-        """A client of the same server that impersonates a service account, as an administrator may.
+        """A client of the same server that impersonates a service account, which an administrator may do.
 
-        The account's groups follow from its name (Kubernetes docs, reference/access-authn-authz/user-impersonation).
+        The API server derives the account's groups from its name (Kubernetes docs,
+        reference/access-authn-authz/user-impersonation).
         """
         client = Client(self.config, transport=self._transport, timeout=self._timeout)
         client._user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
@@ -201,9 +204,9 @@ class Client:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind; None if the server does not serve it.
+        """Plural and scope of a kind; None if the server does not serve the kind.
 
-        Asks the server again before it returns None, since CRDs change.
+        A None is returned only after the server was asked again, because CRDs may have been created meanwhile.
         """
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)
@@ -241,7 +244,7 @@ class Client:
         }
 
     def forget(self, api_version: str) -> None:
-        """Forgets the known kinds of a group and version, whose CRD has changed."""
+        """Forgets the known kinds of a group and version, because a CRD of the group has changed."""
         with self._lock:
             self._served.pop(api_version, None)
 

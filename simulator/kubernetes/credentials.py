@@ -42,7 +42,9 @@ class ExecCredentials:
     """Runs the exec command of a kubeconfig when a credential is needed, and keeps the answer until it expires."""
 
     def __init__(self, config: Kubeconfig, path: str | None = None) -> None:
-        """`path`: PATH on which the command is looked up and with which it runs; None for this process's PATH."""
+        """Prepares the exec command of `config`. `path`: PATH for finding and running the command; None for the PATH of
+        this process.
+        """
         if config.exec is None:
             raise ValueError("the kubeconfig's user has no exec stanza")
         self._exec, self._config, self._path = config.exec, config, path
@@ -52,7 +54,7 @@ class ExecCredentials:
     def current(self, rejected: Credential | None = None) -> Credential:
         """A credential that has not expired.
 
-        `rejected`: a credential to which the server answered 401, so that it is not returned again.
+        `rejected`: credential to which the server has answered 401; it is not returned again.
         """
         with self._lock:
             held = self._credential

@@ -200,14 +200,14 @@ def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
 
 
 def _at(items: list[Any], place: int) -> Any:
-    """The element at a position of a list; None beyond its end."""
+    """The element at index `place` of a list; None beyond the end of the list."""
     return items[place] if place < len(items) else None
 
 
 def _dropped(key: str, empty: Any) -> bool:
-    """True if the server drops an empty value under this key.
+    """True if the API server drops an empty value under the key `key`.
 
-    An empty map is dropped only for annotations and labels, since elsewhere it is often required.
+    An empty map is dropped only for annotations and labels, because in other fields an empty map often has a meaning.
     """
     return empty in ([], "") or (empty == {} and key in ("annotations", "labels"))
 

@@ -59,7 +59,9 @@ class Helm:
         return cast("Document", json.loads(self.run(*arguments, "--output", "json")))
 
     def last_release(self, name: str, namespace: str) -> Document | None:
-        """`helm status` of the newest revision, with its values and manifest; None if the release does not exist."""
+        """`helm status` of the release's newest revision, including its values and manifest; None if the release does
+        not exist.
+        """
         try:
             return self.document("status", name, "--namespace", namespace)
         except HelmFailed as problem:

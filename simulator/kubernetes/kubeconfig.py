@@ -52,7 +52,9 @@ class Kubeconfig:
     token: str = ""
     exec: ExecCommand | None = None
     folder: Path | None = None
-    """Folder of the kubeconfig file, to which its relative paths refer; None for text."""
+    """Folder of the kubeconfig file, to which relative paths in the file refer; None if the kubeconfig was given as
+    text.
+    """
 
     @property
     def text(self) -> str:

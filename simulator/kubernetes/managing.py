@@ -243,9 +243,9 @@ def _identity(request: Request, known: Object) -> Object:
 
 
 def _state(live: Object, inputs: Object, manager: str) -> Object:
-    """The state to store: the live object, and the inputs that it was created from.
+    """The state to store: the live object and its inputs.
 
-    The inputs are secret as a whole, because the engine does not tell the plugin which of their values are secret.
+    The inputs are secret as a whole, because the engine does not tell the plugin which values in them are secret.
     """
     kept = {_INITIAL_VERSION: inputs.get("apiVersion"), _MANAGER: manager, INPUTS: Secret(dict(inputs))}
     return {**_sealed(from_api(live)), **kept}

@@ -23,8 +23,8 @@ TIMEOUT = "pulumi.com/timeoutSeconds"
 WAIT_FOR = "pulumi.com/waitFor"
 
 INPUTS = "__inputs"
-"""Name of the output with the inputs of the last operation, even of a failed one. The provider compares new inputs with
-them.
+"""Name of the output that stores the inputs of the last operation, even of a failed operation. The provider compares
+new inputs with the stored inputs.
 """
 
 RELEASE_TYPE = "kubernetes:helm.sh/v3:Release"
@@ -140,7 +140,7 @@ def gvk_of(obj: Mapping[str, Any]) -> Gvk:
 
 
 def is_patch(token: str, obj: Mapping[str, Any]) -> bool:
-    """True for a resource that manages only some fields of an object that another manager owns."""
+    """True for a Patch resource: it manages only some fields of an object that another manager owns."""
     return token.endswith("Patch") and not str(obj.get("kind", "")).endswith("Patch")
 
 
@@ -248,7 +248,7 @@ def without_read_only(obj: Object) -> Object:
 
 
 def with_unknowns(preview: Object, inputs: Mapping[str, Any]) -> Object:
-    """A dry run's result, with values that only the real run determines marked as unknown."""
+    """The result of a dry run, in which all values that only the real run can determine are marked as unknown."""
     live = {key: value for key, value in preview.items() if key != "status"}
     live["metadata"] = metadata(live) | dict.fromkeys(_DECIDED_LATER, UNKNOWN)
     if live.get("kind") == "Service" and isinstance(live.get("spec"), dict):

@@ -40,8 +40,8 @@ class KubernetesOptions:
     rendered: RenderedCharts | None = None
     """Storage of rendered charts; None renders every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
-    """Function that returns the reason why a kubeconfig may not be used; empty if it may be used. The exec section of a
-    kubeconfig can run any command.
+    """Function that returns the reason why a kubeconfig may not be used; empty if it may be used. The check exists
+    because the exec section of a kubeconfig can run any command.
     """
     stopping: threading.Event = field(default_factory=threading.Event)
     """Event that ends every wait, so that the process can end."""

@@ -16,7 +16,7 @@ READY = "ready"
 def pod_problems(pods: Sequence[Object]) -> list[str]:
     """One line for each Pod whose containers do not run.
 
-    A Pod that has no node yet gets no line: it counts as in progress.
+    A Pod without a node gets no line, because it counts as in progress.
     """
     return [state for pod in pods if (state := pod_state(pod)) not in ("", READY)]
 
@@ -66,7 +66,7 @@ def _container(status: Object) -> Iterator[str]:
 
 
 def _trimmed(message: Any) -> str:
-    """The message without the text that container runtimes add around a missing image."""
+    """The message without the text that a container runtime adds to it if an image is missing."""
     text = str(message or "").removeprefix("rpc error: code = Unknown desc = Error response from daemon: ")
     return text.removesuffix(": manifest unknown")
 

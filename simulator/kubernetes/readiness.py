@@ -1,7 +1,7 @@
-"""Readiness of an object by its own status, and the reason if it is not ready. Pure functions.
+"""Readiness of an object according to its own status, and the reason if the object is not ready. Pure functions.
 
-Conditions and messages for each kind: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin has no message
-about Pods that fit no node; `physai why` and the gates have one.
+Source of conditions and messages for each kind: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The official plugin
+has no message about Pods that fit on no node; `physai why` and the gates have such a message.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
 
 
 def limit(obj: Mapping[str, Any]) -> float | None:
-    """Seconds to wait for an object, for kinds with a limit of their own; None for other kinds."""
+    """Seconds to wait for an object whose kind has its own time limit; None for other kinds."""
     return _POLLED.get(_kind(obj))
 
 
@@ -75,23 +75,26 @@ def unready(obj: Object, *, final: bool, custom: bool) -> str:
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
-    """Reasons to wait for an object; None if it is ready, or of a kind that needs no waiting."""
+    """Reasons to wait for an object; None if the object is ready, or if objects of its kind count as ready at once."""
     check = _CHECKS.get(_kind(obj))
     return check(obj, around or Surroundings()) if check else None
 
 
 def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """Unmet conditions of the `pulumi.com/waitFor` annotation; None if all are met.
+    """Unmet conditions of the `pulumi.com/waitFor` annotation; None if all conditions are met.
 
-    The annotation is `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
-    Raises ValueError for anything else, JsonPathError for a path that can't be read.
+    An expression has the form `condition=Type[=Status]` or `jsonpath={.path}[=value]`. The annotation is one
+    expression, or a JSON list of expressions that must all hold. Raises ValueError for any other form, and
+    JsonPathError for a path that can't be read.
     """
     missing = tuple(text for text in (_unmet(obj, one) for one in parse_wait_for(expressions)) if text)
     return Waiting(missing) if missing else None
 
 
 def parse_wait_for(expressions: str) -> list[str]:
-    """The single expressions of a `pulumi.com/waitFor` annotation; raises ValueError if one has no known form."""
+    """The separate expressions of a `pulumi.com/waitFor` annotation. Raises ValueError if an expression has no known
+    form.
+    """
     try:
         parsed: Any = json.loads(expressions)
     except ValueError:
@@ -106,8 +109,8 @@ def parse_wait_for(expressions: str) -> list[str]:
 
 
 def blocking_finalizers(obj: Object) -> str:
-    """Reason why the deletion of an object does not end, such as a finalizer, for a person to act on; empty if none is
-    known.
+    """Reason why the deletion of an object does not end, for example a finalizer; the text is for a person. Empty if no
+    reason is known.
     """
     conditions = [
         str(condition.get("message"))
@@ -235,7 +238,8 @@ def _crd(obj: Object, around: Surroundings) -> Waiting | None:
 def _service(obj: Object, around: Surroundings) -> Waiting | None:
     """Reasons to wait for a Service.
 
-    A Service that selects no Pod is ready; one that selects a Pod that is not ready waits for it.
+    A Service that selects no Pod is ready. Any other Service waits until no Pod that it selects is unready, and a
+    LoadBalancer waits for its address.
     """
     spec = _part(obj, "spec")
     balanced = spec.get("type") != "LoadBalancer" or bool(_part(_part(obj, "status"), "loadBalancer").get("ingress"))

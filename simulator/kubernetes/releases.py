@@ -37,8 +37,8 @@ from simulator.wire import (
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
 _PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
-"""Beginnings of error messages that the `helm` command adds. The official plugin calls helm's library, whose messages
-lack them.
+"""Beginnings of error messages that the `helm` command adds. The official plugin calls helm's Go library, which does
+not add them.
 """
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
 """Messages of helm that mean that it has refused the operation and left the release unchanged (helm 3,
@@ -50,7 +50,8 @@ pkg/action/{install,upgrade}.go).
 class Releases:
     """Operations on Release resources.
 
-    `namespace`: the provider's default; `unreachable`: reason why there is no cluster.
+    `namespace`: default namespace of the provider. `unreachable`: reason why the cluster cannot be reached; empty if it
+    can.
     """
 
     helm: Helm
@@ -156,8 +157,9 @@ class Releases:
     ) -> Object:
         """Installs or upgrades the release with helm; returns its state.
 
-        Raises NotReady if helm fails and leaves a failed revision newer than `revision`, else Refused. helm refuses to
-        touch a release that another process is installing or upgrading, or that a killed process has left pending.
+        Raises NotReady if helm fails and leaves a failed revision that is newer than `revision`, and Refused if it
+        leaves none. helm refuses to touch a release while another process installs or upgrades it, or after a process
+        was killed while doing so.
         """
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         seconds = _seconds(request, inputs)

@@ -1,4 +1,4 @@
-"""Output of `helm template`, cached for charts whose output never varies."""
+"""Output of `helm template`, with a cache for the charts that always render the same output."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ from simulator.wire import Refused, has_unknown
 
 
 class Scopes:
-    """Scopes of kinds as one provider knows them. Without a client only the built-in table is used."""
+    """Scopes of kinds, as one provider knows them. Without a connection to a cluster, only the built-in table of kinds
+    is used.
+    """
 
     def __init__(self, client: Client | None) -> None:
         self._client = client
@@ -29,8 +31,8 @@ class Scopes:
         return planned if planned is not None else (gvk.group, gvk.kind) not in CLUSTER_SCOPED
 
     def served(self, gvk: Gvk) -> bool | None:
-        """True if the server serves the kind with a namespace, False if without; None if it does not serve the kind or
-        can't be reached.
+        """True if the server serves the kind as a namespaced kind, False if as a cluster-scoped kind. None if the
+        server does not serve the kind or can't be reached.
         """
         if self._client is None:
             return None
@@ -41,9 +43,9 @@ class Scopes:
         return resource.namespaced if resource else None
 
     def unknown_kind(self, obj: Object) -> str:
-        """Reason why a kind can't exist; empty if it might.
+        """Reason why a kind can't exist; empty if the kind might exist.
 
-        Only kinds in groups that no CRD or chart of the program can extend are judged.
+        Only kinds of built-in API groups are checked: the program's CRDs and charts can add kinds to all other groups.
         """
         gvk = gvk_of(obj)
         if self._client is None or gvk.group not in BUILT_IN_GROUPS or self.served(gvk) is not None:

@@ -16,7 +16,7 @@ NOTIFICATIONS = "notifications"
 """Path at the exporters' server to which Alertmanager posts notifications; the real receivers get none."""
 TIMES = ("group_wait", "group_interval", "repeat_interval")
 _CHANNELS = "_configs"
-"""Ending of those keys of a receiver that are lists of channels, such as `webhook_configs`."""
+"""Ending of the keys of a receiver that hold lists of channels, such as `webhook_configs`."""
 
 
 def configuration(given: Json | None, factor: float, interval_seconds: float, exporters: str) -> Json:
@@ -46,7 +46,7 @@ def _route(route: Mapping[str, Any], factor: float) -> Json:
 
 
 def _receiver(receiver: Mapping[str, Any], exporters: str) -> Json:
-    """The receiver with each of its channels replaced by one to the exporters' server."""
+    """The receiver, in which one channel to the exporters' server replaces each channel."""
     url = f"http://{exporters}/{NOTIFICATIONS}/{quote(str(receiver['name']), safe='')}"
     channels = [{"url": url, "send_resolved": bool(each.get("send_resolved", True))} for each in _channels(receiver)]
     return {"name": receiver["name"], **({"webhook_configs": channels} if channels else {})}

@@ -1,7 +1,7 @@
-"""AMD's device metrics exporter on one node: the configured fields for each GPU, all with values of a healthy GPU.
+"""AMD's device metrics exporter on one node: the configured fields of each GPU, with values of a healthy GPU.
 
-Fields that a guest may not be able to report are printed, too. Labels: ROCm/device-metrics-exporter
-pkg/amdgpu/gpuagent/gpuagent_gpu_metrics.go (gpuMandatoryLables), without those of Slurm.
+The output includes fields that a guest may not be able to report. Source of the labels: ROCm/device-metrics-exporter
+pkg/amdgpu/gpuagent/gpuagent_gpu_metrics.go (gpuMandatoryLables); the labels for Slurm are left out.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Holder:
 
 
 def fields_of(config: Json | None) -> Sequence[str]:
-    """Fields that the exporter's ConfigMap names, or all fields if it names none.
+    """Fields that the exporter's ConfigMap names; all fields if the ConfigMap names none.
 
-    Unknown fields are ignored, as by the exporter.
+    Unknown fields are ignored, as in the real exporter.
     """
     known, given = list(amd_fields()), _parsed(config)
     wanted = at(given, "GPUConfig.Fields", [])
@@ -49,7 +49,9 @@ def prefix_of(config: Json | None) -> str:
 
 
 def _parsed(config: Json | None) -> Json:
-    """Configuration of the exporter; empty if the exporter cannot parse it, as it then uses its defaults."""
+    """Configuration of the exporter. Empty if the exporter could not parse it, because the exporter then uses its
+    defaults.
+    """
     try:
         document: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:

@@ -34,8 +34,8 @@ class Collected:
     rules: Json
     """The rule file, with durations in simulated time."""
     state_labels: Mapping[str, Sequence[str]] | None = None
-    """Labels that the kube-state-metrics of Azure's add-on exports, by kind of object; None if a job scrapes the
-    cluster's own kube-state-metrics, or if there is no kube-state-metrics.
+    """Labels that the kube-state-metrics of Azure's add-on exports, by kind of object. None if the stack uses its own
+    kube-state-metrics, or none at all.
     """
     kubelets: bool = True
     """True if the kubelets' series about containers are scraped."""
@@ -75,7 +75,7 @@ class Objects:
 
 
 def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected | None:
-    """Scrape jobs and rules of the cluster's metrics collector; None for a cluster without one.
+    """Scrape jobs and rules of the cluster's metrics collector; None if the cluster has no metrics collector.
 
     Args:
         resources: Everything in the subscription: ARM id → `type`, `inputs` and `outputs`.
@@ -114,7 +114,9 @@ def of_operator(prometheus: Json, found: Objects) -> Collected:
 
 
 def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected:
-    """Scrape jobs and rules of Azure Monitor. Metrics that reach no workspace are lost, and rules do not see them."""
+    """Scrape jobs and rules of Azure Monitor. Metrics that reach no workspace are lost, so no rule can use such
+    metrics.
+    """
     own = managed_prometheus.workspaces(resources, cluster_id)
     rules = managed_prometheus.rules(resources, cluster_id, own)
     if not own:

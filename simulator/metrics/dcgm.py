@@ -51,7 +51,9 @@ class Totals:
         self._xids: dict[int, set[int]] = {}
 
     def seen(self, gpu: int, xids: Sequence[int]) -> set[int]:
-        """All Xids of a GPU since the exporter's start, including `xids`: DCGM forgets none."""
+        """All Xids of a GPU since the start of the exporter, including the new `xids`. DCGM never forgets an Xid while
+        it runs.
+        """
         kept = self._xids.setdefault(gpu, set())
         kept.update(xids)
         return kept
@@ -108,7 +110,7 @@ def modelled() -> frozenset[str]:
 
 
 def page(gpus: Gpus, text: str, now: float) -> str:
-    """Output of the exporter at a time, in seconds since the epoch, with this CSV."""
+    """Output of the exporter with the CSV `text` at the time `now`, in seconds since the epoch."""
     lines = counters(text)
     driver = {DRIVER: gpus.driver} if any(each.name == DRIVER for each in lines if each.type == "label") else {}
     monitored = units(gpus.hardware.mig)
@@ -184,7 +186,9 @@ class _Unit:
         return name.startswith(PROFILING) and self.node.hardware.complete
 
     def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
-        """Labels of the unit's series without those of a Pod; with `whole`, the labels of an instance's GPU."""
+        """Labels of the unit's series, without labels of Pods. With `whole`, the labels for the GPU of a MIG instance
+        in place of the instance.
+        """
         index, hardware = self.unit.gpu, self.node.hardware
         own = {
             "gpu": str(index),
@@ -215,7 +219,9 @@ class _Unit:
         ]
 
     def is_by_process(self, name: str) -> bool:
-        """True if the field has a series for each Pod's own processes, and one for the device."""
+        """True if the field has one series for each Pod's own processes, in addition to a series for the
+        whole device.
+        """
         recent = dcgm_exporters()[self.node.exporter].unheld == "reported"
         return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
 

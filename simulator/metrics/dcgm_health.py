@@ -17,7 +17,7 @@ DATA = Path(__file__).parent / "data" / "dcgm_health.yaml"
 
 @dataclass(frozen=True)
 class Incident:
-    """Incident of one health watch; the exporter shows one incident for each watch."""
+    """Problem that one of DCGM's health watches has found. The exporter shows one incident for each watch."""
 
     watch: str
     status: int

@@ -1,7 +1,7 @@
 """Units (GPUs or MIG instances) that a DCGM exporter monitors on a node, and the Pods that hold them. Pure functions.
 
-By default the exporter monitors the MIG instances of a GPU that has some, else the GPU (NVIDIA/dcgm-exporter
-internal/pkg/devicemonitoring).
+For a GPU with MIG instances, the exporter by default monitors the instances, and otherwise the GPU
+(NVIDIA/dcgm-exporter internal/pkg/devicemonitoring).
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def units(gpus: Sequence[Mig]) -> list[Unit]:
 
 
 def holders(monitored: Sequence[Unit], jobs: Sequence[Job]) -> list[list[Job]]:
-    """The jobs of each unit. Each job gets the unit that fits its resource and has the fewest jobs."""
+    """The jobs that hold each unit. A job gets the unit with the fewest jobs among the units that fit the job's
+    resource.
+    """
     found: list[list[Job]] = [[] for _ in monitored]
     for job in jobs:
         profile = _PROFILE.search(job.resource)

@@ -1,5 +1,5 @@
-"""Targets that Prometheus discovers: one for each port of a Pod that a PodMonitor selects, with
-Kubernetes' own labels.
+"""Targets that Prometheus discovers: one target for each port of each Pod that a PodMonitor selects, with the labels of
+Kubernetes' own discovery.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Selection:
     selector: Mapping[str, Any]
     """A label selector."""
     port: str
-    """Name or number of a container's port. If empty, each port of each container is a target, and each container
+    """Name or number of a container's port. If empty, each port of each container is a target, and so is each container
     without ports.
     """
 
@@ -43,7 +43,9 @@ def query(given: Selection) -> dict[str, str]:
 
 
 def targets(pods: Sequence[Json], given: Selection, address: str) -> list[Json]:
-    """Target groups for `http_sd_configs`. All targets have this address, each with its own path."""
+    """Target groups for `http_sd_configs`. All targets have the same `address`, and each target has its own
+    URL path.
+    """
     return [
         {"targets": [address], "labels": found}
         for pod in pods

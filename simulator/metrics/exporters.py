@@ -67,23 +67,23 @@ SILENT = Answer(503, "the exporter does not run\n")
 
 
 class Exporters:
-    """Answers requests to any exporter of the cluster. Nothing is watched before the first request."""
+    """Answers requests to any exporter of the cluster. It watches no objects before the first request."""
 
     def __init__(self, cluster: Cluster, kubelets: Kubelets, grid: GridAgents, policy: Callable[[], Json]) -> None:
-        """`policy`: function that returns the ClusterPolicy that the operator follows; an empty one if
-        there is none.
+        """Prepares the answers. `policy`: function that returns the ClusterPolicy that the operator follows; an empty
+        object if there is none.
         """
         self._cluster, self._kubelets, self._grid, self._policy = cluster, kubelets, grid, policy
         self._watches: dict[str, Watch] = {}
         self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
         self._totals: dict[tuple[str, str], dcgm.Totals] = {}
-        """Counters by UID of the exporter's Pod and start of the machine. A new Pod or a restart begins with new
-        counters, as a new process does.
+        """Counters by UID of the exporter's Pod and start of the machine. A new Pod or a restarted machine thus begins
+        with new counters.
         """
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:
-        """Answer to a request for a path; `host` is the address that the request was sent to."""
+        """Answer to a request for the URL path `path`. `host`: the address to which the request was sent."""
         parts = urlsplit(path)
         match parts.path.strip("/").split("/"):
             case ["targets"]:

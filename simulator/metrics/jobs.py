@@ -79,8 +79,8 @@ def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
 
 
 def _at_pod(relabeling: Mapping[str, Any]) -> Json:
-    """A relabeling of a Pod's address, rewritten to the Pod's path at the exporters' server; the port's number chooses
-    the exporter.
+    """A relabeling of a Pod's address, changed to a relabeling of the Pod's URL path on the exporters' server. The port
+    number selects the exporter.
     """
     number = str(relabeling.get("replacement", "")).rpartition(":")[2]
     return {

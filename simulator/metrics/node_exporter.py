@@ -31,8 +31,8 @@ NO_GAINS: Mapping[str, float] = {}
 
 
 def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> str:
-    """The series of node_exporter's `infiniband` collector that show the health of ports. Azure's sizes have one port
-    for each GPU.
+    """The series of node_exporter's collector `infiniband` that show the health of ports. Azure's VM sizes have one
+    port for each GPU.
 
     Args:
         ports: Number of ports.

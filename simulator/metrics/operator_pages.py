@@ -17,7 +17,9 @@ READY = {
     "plugin_ready": (PLUGIN_READY, "1 if the device plugin is ready on the node, 0 otherwise"),
     "cuda_ready": (CUDA_READY, "1 if CUDA is ready on the node, 0 otherwise"),
 }
-"""Files of the validator, by the gauge that shows if the file exists, with the gauge's help text."""
+"""Gauges of the node status exporter that show if a file of the validator exists. Values: the file's name and the
+gauge's help text.
+"""
 DONE, FAILED = "upgrade-done", "upgrade-failed"
 PENDING = "upgrade-required"
 

@@ -33,14 +33,14 @@ QUEUES = tuple(
     for kind in ("pod", "node", "event", "heartbeat")
 )
 SECONDS_OF_EVENT, SECONDS_OF_JOB, SECONDS_OF_MESSAGE = 0.02, 1.5, 0.05
-"""Durations in the simulator of an event, a job and a message of the agents and the service."""
+"""Durations, in simulated seconds, of an event and a job of OSMO's agents and a message of OSMO's service."""
 BOUNDS = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0)
 """Upper bounds of the buckets of OpenTelemetry's histograms."""
 STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED", "Failed": "FAILED"}
 
 
 class Events:
-    """Counts of changes of Pods and Nodes that OSMO's agents have seen, and of workflow groups."""
+    """Counters of OSMO's agents: changes of Pods and Nodes that the agents have seen, and workflow groups."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -73,11 +73,13 @@ ELSEWHERE: Json = {
     },
     "status": {"phase": "Running"},
 }
-"""Placeholder, in the form of a Pod, for the OSMO service that is part of the simulation and not of the cluster."""
+"""Placeholder, in the form of a Pod, for OSMO's service if it runs in the simulator and not in the cluster."""
 
 
 def with_service(pods: list[Json]) -> list[Json]:
-    """The cluster's Pods, with a placeholder Pod for the simulation's OSMO service if the cluster has none."""
+    """The cluster's Pods. If none of them is a Pod of OSMO's service, a placeholder Pod for the simulator's OSMO
+    service is added.
+    """
     return pods if any(_process(pod) == names.API for pod in pods) else [*pods, ELSEWHERE]
 
 

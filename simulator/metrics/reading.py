@@ -29,7 +29,9 @@ class Alert:
     since: float
     """Time at which the alert's expression became true, in seconds since the epoch."""
     fired: float | None
-    """Time at which the alert began to fire, by Alertmanager; None while Alertmanager does not have the alert."""
+    """Time at which the alert began to fire, according to Alertmanager; None if Alertmanager does not have the alert
+    yet.
+    """
 
     @property
     def severity(self) -> str:

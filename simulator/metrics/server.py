@@ -32,7 +32,9 @@ def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
-    """Number of connections that wait for the server: a thousand targets at one address may be scraped at once."""
+    """Number of connections that may wait for the server. The number is high because a scrape of a thousand targets
+    goes to one address.
+    """
 
 
 def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:

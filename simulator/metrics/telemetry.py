@@ -31,12 +31,14 @@ MODEL_SECONDS = 60.0
 LEAST_INTERVAL = 0.5
 """Least real seconds between two scrapes."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
-"""Seconds for which a series that is no longer scraped keeps its last value. `LOOKBACK`: simulated seconds, five
-minutes as in Prometheus. `LEAST_LOOKBACK`: real seconds, the minimum, so that a busy machine does not lose series.
+"""Seconds for which a series keeps its last value after its last scrape. `LOOKBACK`: simulated seconds, five minutes as
+in Prometheus. `LEAST_LOOKBACK`: minimum in real seconds, because scrapes are late on a busy machine.
 """
 RETENTION = "1d"
 MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
-"""Soft limits of the Go heaps. With 1,000 nodes and 220 MiB, Prometheus spends its time on collecting garbage."""
+"""Soft limits of the Go heaps. Prometheus with 1,000 nodes and only 220 MiB spends most of its time on garbage
+collection.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Clock:
 
 
 def clock() -> Clock:
-    """The clock that environment variables set now."""
+    """The clock according to the environment variables of this process."""
     minute = seconds_per_model_minute()
     return Clock(60 / minute, max(minute * MODEL_SECONDS / 60, LEAST_INTERVAL))
 

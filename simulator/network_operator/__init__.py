@@ -1,9 +1,9 @@
 """Simulation of NVIDIA's Network Operator: its objects for a NicClusterPolicy, and the resources of device plugins on
 nodes.
 
-The requirements on a node and the order of events follow Mellanox/network-operator
-(controllers/nicclusterpolicy_controller.go, manifests/state-*): the OFED driver first, then the label that lets the
-device plugins onto the node, then their resources.
+Source for the requirements on a node and for the order of events: Mellanox/network-operator
+(controllers/nicclusterpolicy_controller.go, manifests/state-*). First comes the OFED driver, then the label that lets
+device plugins run on the node, then the device plugins' resources.
 """
 
 from __future__ import annotations

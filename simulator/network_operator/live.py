@@ -35,7 +35,7 @@ PREFIX = "rdma/"
 class NetworkOperator:
     """Simulates the Network Operator.
 
-    Until it is deployed, only its Deployment and Pods that have not started are watched.
+    Until the operator is deployed, only its Deployment and Pods that have not started are watched.
     """
 
     def __init__(self, client: Client) -> None:
@@ -126,9 +126,9 @@ class NetworkOperator:
             self._patch(f"{NODES}/{key}", {"metadata": {"labels": {DRIVER_WAIT_LABEL: value}}}, NODES)
 
     def _offer(self, policy: Json | None, nodes: list[Json]) -> None:
-        """Sets the nodes' amounts of device plugin resources.
+        """Sets the amounts of the device plugins' resources on each node.
 
-        A kubelet keeps the resource name of a removed plugin, with amount zero.
+        If a plugin was removed, its resource stays on the node with the amount zero, as with a real kubelet.
         """
         running = self._running()
         for node in nodes:

@@ -22,7 +22,7 @@ operator deletes the NetworkAttachmentDefinition in the old namespace (pkg/state
 
 
 class PodNetworks:
-    """Simulates the Pods' networks. Nothing is watched until a policy asks for Multus or nv-ipam."""
+    """Simulates the networks of Pods. It watches nothing until a policy contains Multus or nv-ipam."""
 
     def __init__(self, client: Client, wake: Callable[[], None]) -> None:
         self._client, self._wake = client, wake

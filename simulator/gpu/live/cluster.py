@@ -80,9 +80,9 @@ class Cluster:
         self.attend(NAMESPACE)
 
     def operator(self) -> Operator | None:
-        """The operator whose Deployment is available; None if there is none.
+        """The GPU Operator whose Deployment is available; None if there is none.
 
-        Finding it starts the watches of its namespace.
+        The first call that finds an operator also starts the watches of the operator's namespace.
         """
         for item in self._deployments.all():
             if int(at(item, "status.availableReplicas", 0)) > 0:

@@ -64,13 +64,15 @@ class EvidencePods:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._programs: dict[str, Program | str] = {}
-        """Program by digest of its files, or the reason why there is none."""
+        """Programs by digest of their files. A text in place of a program is the reason why the files
+        cannot be loaded.
+        """
         self._recorded: dict[str, tuple[Any, ...]] = {}
         """Inputs of the last record, by Pod."""
 
     def run(self, kubelets: Kubelets) -> None:
-        """Runs one round: each Pod records its machine when the Pod starts, and again when what it reads
-        has changed.
+        """Runs one round. Each Pod records its machine when the Pod starts, and again after the machine or the node has
+        changed.
         """
         pods = [
             pod
@@ -256,5 +258,5 @@ def _product(state: NodeState) -> str:
 
 
 def _address(gpu: int) -> str:
-    """PCI address of a GPU. Azure passes each GPU to its guest as a PCI domain of its own."""
+    """PCI address of a GPU. On Azure, the guest sees each GPU in a PCI domain of its own."""
     return f"{gpu + 1:04x}:00:00.0"

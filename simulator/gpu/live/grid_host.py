@@ -76,7 +76,9 @@ class SimulatedHost:
         self._kernel, self._boots = "", ""
 
     def look(self, state: NodeState, kernel: str, boots: str, now: float) -> None:
-        """Updates the host to a moment (simulated seconds since the epoch); jobs that are due end."""
+        """Updates the host to the time `now` (simulated seconds since the epoch), and ends the jobs whose duration is
+        over.
+        """
         self._state, self._kernel, self._boots, self._now = state, kernel, boots, now
         if self._loaded and not state.host.driver:
             # Something else removed the driver, its files included.

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from simulator.cluster.objects import Json, at
 
 PACKAGE = "grid_agent"
-"""The agent's package, by which its modules import each other."""
+"""Package name under which the agent's modules import each other."""
 
 
 class ProgramFault(Exception):
@@ -151,7 +151,7 @@ def files_of(pod: Json, config_maps: Mapping[str, Json]) -> dict[str, str]:
 
 
 def load(files: Mapping[str, str]) -> Program:
-    """The program in these files; the same files give the same object.
+    """The program in `files`. Equal files always return the same object.
 
     Raises:
         ProgramFault: The files lack a module or a name, or fail to import.
@@ -166,7 +166,9 @@ def load(files: Mapping[str, str]) -> Program:
 
 
 _loaded: dict[str, Program | str] = {}
-"""Programs that were loaded, by digest of their files; a text is the reason why the files are not a program."""
+"""Loaded programs, by digest of their files. A text in place of a program is the reason why the files
+cannot be loaded.
+"""
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):

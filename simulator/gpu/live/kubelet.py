@@ -86,7 +86,7 @@ class Kubelet:
             host=host_of(item),
         )
         self.boots = annotations_of(item).get(BOOTS, "")
-        """Value of the annotation that a restart of the machine changes; empty before the first restart."""
+        """Value of the annotation BOOTS, which each restart of the machine changes; empty before the first restart."""
         self._marked = False
         self._now = 0.0
         self._pods: dict[str, str] = {}
@@ -164,7 +164,9 @@ class Kubelet:
             self._do(node.Tick(seconds))
 
     def _look_at_jobs(self, item: Json) -> None:
-        """Checks if a Pod that held GPUs is gone, since no watch covers the Pods of all namespaces."""
+        """Ends faults that end with a job. A job has ended if a Pod that held GPUs is gone; the Pods are read, because
+        no watch covers all namespaces.
+        """
         if not self.looks_at_jobs:
             self._jobs = frozenset()
             return
@@ -183,10 +185,10 @@ class Kubelet:
             self._do(node.FaultsChanged(together(left)))
 
     def _refuse_bound(self, node: str) -> None:
-        """Fails Pods that request GPUs after a restart of the node.
+        """Fails the Pods on the node that request GPUs, after a restart of the node.
 
-        The kubelet admits them before a device plugin has registered, and does not start them again
-        (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
+        The real kubelet refuses these Pods, because after a restart no device plugin has registered yet, and does not
+        start them again later (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
         """
         for pod in self._cluster.pods_on(node):
             wanted = gpus_of(pod)
@@ -238,7 +240,7 @@ class Kubelet:
         self._report_message(pod, uid, live)
 
     def _report_message(self, pod: Pod, uid: str, live: Json) -> None:
-        """Writes an event for a Pod that is not ready, unless the Pod becomes ready shortly."""
+        """Writes an event for a Pod that is not ready, but only if the Pod stays unready for a while."""
         message = "" if pod.is_ready else pod.fault
         shown, since = self._messages.get(uid, ("", 0.0))
         now = time.monotonic()
@@ -249,7 +251,7 @@ class Kubelet:
             self._messages[uid] = (message, 0.0)
 
     def _report_node(self, item: Json) -> None:
-        """Reports the node's extended resources and its readiness; a node whose containerd does not run is NotReady."""
+        """Reports the node's extended resources and readiness. A node without a running containerd is NotReady."""
         held = {field: _of_nvidia(at(item, f"status.{field}", {})) for field in ("capacity", "allocatable")}
         wanted = {
             field: dict.fromkeys(held[field], "0") | {key: str(count) for key, count in counts.items()}

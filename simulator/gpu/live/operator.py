@@ -271,7 +271,7 @@ def upgrade_event(node: Json, note: Note, now: str) -> Json:
 
 
 def marked(daemonset: Json) -> Json:
-    """The DaemonSet with an annotation on its Pods that marks them as simulated by this process."""
+    """The DaemonSet with an annotation on its Pods that says that this process simulates the Pods."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
     annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}

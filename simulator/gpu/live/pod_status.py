@@ -33,7 +33,7 @@ def _terminated(now: str, code: int = 0, message: str = "") -> Json:
 
 
 def _present(pod: Pod, given: Json, now: str) -> Json:
-    """Status of the Pod's current container: waiting for its sandbox, failing repeatedly, or running."""
+    """Status of the Pod's current container: it waits for the Pod's sandbox, fails again and again, or runs."""
     if not pod.started and not pod.ready and pod.message:
         return _container(
             given, WAITING_FOR_INIT if pod.workload.init else {"waiting": {"reason": "ContainerCreating"}}
