@@ -149,7 +149,9 @@ def offline() -> dict[tuple[str, ...], str]:
         name, arguments = subcommand(command.words)
         new = name == ("stack", "new") and "--dry-run" in arguments
         created = set() if new else CREATED
-        known = not any(PLACEHOLDER.fullmatch(each) or each in {*created, "--simulate"} for each in arguments)
+        # With --add the catalogue's own file would be written: tests/unit/cli/test_adding_offers.py.
+        left_out = {*created, "--simulate", "--add"}
+        known = not any(PLACEHOLDER.fullmatch(each) or each in left_out for each in arguments)
         if command.complete and known and (new or " ".join(name) in OFFLINE):
             found.setdefault((*name, *arguments), command.page)
     return found
