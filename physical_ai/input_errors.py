@@ -1,7 +1,7 @@
 """Errors that a person reads without a traceback: what is wrong in a file, where, and what to write instead.
 
-Of the project, this module imports only the paths of the repository: a part's module that cannot be imported may be one
-that the settings import.
+Of this project's modules, this one imports only `physical_ai.repository`. It has to work even if a part's module cannot
+be imported, and the settings import such modules.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def without_traceback(kind: type[BaseException]) -> Generator[None]:
 
 
 def part_error(error: Exception) -> PartError | None:
-    """Readable form of an error that Python raised in a module of a part, or about one that is imported; None for any
-    other error.
+    """Readable form of a Python error in a module of a part, or in an import of such a module; None for any other
+    error.
     """
     if not isinstance(error, PYTHONS):
         return None
@@ -104,8 +104,8 @@ def _place(step: _Step) -> str:
 
 
 def _import_problem(error: ImportError, steps: list[_Step]) -> str | None:
-    """Text about a module or name that does not exist, if it belongs to a part or a part imports it; None for any other
-    error.
+    """Message about an import of a missing module or name. None if neither the import nor the missing thing belongs to
+    a part.
     """
     ours = [step for step in steps if _is_ours(step[0])]
     of_part = bool(ours) and _is_of_part(ours[-1][0])
@@ -158,7 +158,7 @@ def _names(file: Path) -> list[str]:
 
 
 def _advice(error: Exception, names: dict[str, object]) -> tuple[str, str]:
-    """Name that an error is about, and a question with the most similar known name; empty where there is none."""
+    """Name that caused `error`, and a suggestion of the most similar known name; both empty if there is none."""
     if isinstance(error, NameError) and error.name:
         return error.name, _near(error.name, [*names, *dir(builtins)])
     if isinstance(error, AttributeError) and error.name:

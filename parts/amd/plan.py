@@ -38,7 +38,9 @@ OWNED = {
     "installdefaultNFDRule": "nothing: readiness looks for its labels",
     "controllerManager.nodeSelector": "cpuPool",
 }
-"""Keys that the values file may not set, each with what to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 TIMEOUT_SECONDS = 1800
 ONE_AT_A_TIME = {
     "enable": True,

@@ -27,7 +27,9 @@ OWNED = {
     "podLabels": "osmo.access.tls.certManager",
     "serviceAccount": "osmo.access.tls.certManager",
 }
-"""Keys that the values file may not set, each with what to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 WAIT_FOR = "pulumi.com/waitFor"
 
 

@@ -34,7 +34,9 @@ OWNED = {
     "kubeletPlugin.nodeSelector": "pools.<pool>.allocation",
     "kubeletPlugin.tolerations": "pools.<pool>.taints",
 }
-"""Keys that the values file may not set, each with the setting to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ OWNED = {
     "prometheus-node-exporter": "nothing: it runs on pools whose VM size has InfiniBand",
     "kube-state-metrics": "nothing: physical_ai/settings/facts/telemetry.py has the labels that are exported",
 }
-"""Keys that the values file may not set, each with the setting to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 
 def is_wanted(settings: Settings) -> bool:

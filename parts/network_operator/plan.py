@@ -31,7 +31,9 @@ OWNED = {
     "maintenanceOperator": _OTHER,
     "operator.nodeSelector": "cpuPool",
 }
-"""Keys that the values file may not set, each with what to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 
 def network_operator_plan(settings: Settings, root: FilePath) -> Planned:

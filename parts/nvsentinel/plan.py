@@ -89,7 +89,9 @@ OWNED = {
     "node-drainer.clientCertMountPath": "health.datastoreSecret",
     "node-drainer.partialDrainEnabled": "nothing: a drain is one of the whole node",
 }
-"""Keys that the values file may not set, each with the setting to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 
 def is_wanted(settings: Settings) -> bool:

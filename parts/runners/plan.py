@@ -38,7 +38,9 @@ SCALE_SET_OWNED = {
     "runnerScaleSetName": "runners.label",
     "template": "runners.image and runners.pool",
 }
-"""Keys that the values files may not set, each with what to change instead."""
+"""Chart keys that the user's values files may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 CONTAINER_SECURITY: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 SCALE_SET = "scale-set"

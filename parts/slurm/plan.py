@@ -48,7 +48,9 @@ CLUSTER_OWNED = {
     "partitions": "slurm.pools",
     "restapi.podSpec": "cpuPool",
 }
-"""Keys that the values files may not set, each with what to change instead."""
+"""Chart keys that the user's values files may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 TIMEOUT_SECONDS = 900
 
 

@@ -27,7 +27,9 @@ OWNED = {
     "nodeSelector": "cpuPool",
     "ports": "nothing: only OTLP is received",
 }
-"""Keys that the values file may not set, each with what to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 _UNUSED_PORTS = ("jaeger-compact", "jaeger-thrift", "jaeger-grpc", "zipkin")
 _NAME = "kubernetes.io/metadata.name"
 HTTPS = 443

@@ -39,7 +39,9 @@ class TypeVersion(Row):
 
 
 class PublishedValue(Row):
-    """A value of a type's property, and the first API version that is published with it."""
+    """A value that a property of an ARM type can have, and the first API version whose documentation contains the
+    value.
+    """
 
     type: Text
     path: Text
@@ -47,7 +49,7 @@ class PublishedValue(Row):
     published: Version
     source: Text
     against: Text | None = None
-    """Evidence that an older API version accepts the value too."""
+    """Evidence that Azure accepts the value in API versions before `published` too; None if there is none."""
     how: How
     date: datetime.date
 
@@ -78,7 +80,9 @@ def api_versions() -> ApiVersions:
 
 
 def published_value(arm_type: str, path: str, value: str) -> PublishedValue | None:
-    """Row of the table of published values about a value of a property; None if the table has no such row."""
+    """Row about `value` of the property at `path`, from the table of published values; None if the table has no such
+    row.
+    """
     return next(
         (each for each in api_versions().values if (each.type, each.path, each.value) == (arm_type, path, value)), None
     )

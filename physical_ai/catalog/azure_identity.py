@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TOKEN_AUDIENCE = "api://AzureADTokenExchange"  # noqa: S105 - a name
 IDENTITY_USE_LABEL = "azure.workload.identity/use"
-"""Label of Pods that get a token from AKS which they can exchange for a token of their Azure identity. Its value is
-`true`.
+"""Label of Pods that use an Azure identity. With the value `true`, Pods get a service account token that they can
+exchange for a token of the identity.
 """
 IDENTITY_CLIENT_ANNOTATION = "azure.workload.identity/client-id"
 """Annotation of service accounts with the client id of their identity."""

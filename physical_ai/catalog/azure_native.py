@@ -33,9 +33,13 @@ class TypeMapping:
     inputs: Mapping[str, str]
     """Body path of each input, by the input's name."""
     nested: Mapping[str, str]
-    """Body path of nested inputs, by input path, where the two differ below the top level."""
+    """Path in the request body of a nested input, by the input's path. Only nested inputs with a different path in the
+    body are listed.
+    """
     string_sets: tuple[str, ...]
-    """Paths of those inputs that are lists of texts, while the body has a map with an empty object for each text."""
+    """Paths of inputs that are lists of texts, but maps in the request body: each text becomes a key with an empty
+    object.
+    """
     output_only: tuple[str, ...]
     input_only: tuple[str, ...]
     required_inputs: tuple[str, ...]

@@ -25,9 +25,9 @@ from physical_ai.repository import part_files
 PINS = "charts.yaml"
 """Name of the files with pinned charts."""
 LISTS = ("versions", "retracted", "compared")
-"""Keys, in a chart's row, of lists of further rows."""
+"""Keys of a chart's row whose values are lists of rows."""
 CHART_KEYS = ("name", "repository", "organisation", *LISTS)
-"""All keys of a chart's row. The keys of a version are in the version's row, in the list `versions`."""
+"""All keys of a chart's row. Facts about one version of the chart are in the rows under `versions`."""
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -126,8 +126,8 @@ def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def comparisons() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Rows of the field `compared` of all charts: comparisons with the original chart. Yields the file's name, the
-    chart's name, and the row.
+    """Comparisons of simulated charts with the original charts, from the field `compared` of the charts' rows. Each
+    item consists of the file's name, the chart's name, and the comparison's row.
     """
     yield from ((file, line["name"], each) for file, line in _lines() for each in line.get("compared", ()))
 
@@ -161,10 +161,11 @@ def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
 
 
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:
-    """Reasons against the pinned versions of one chart.
+    """Problems with the pinned versions of one chart, as texts: a withdrawn version, a pre-release, missing evidence,
+    or a wrong order of release days.
 
-    A version with a higher number is not always newer: it may be withdrawn, a pre-release, or older than a version with
-    a lower number, if its line was abandoned. A patch of an older line may be younger than the newest line.
+    A version with a higher number can be older than a version with a lower number, if its line was abandoned. A patch
+    of an older line may be younger than the newest line, and is no problem.
     """
     taken_back = {item.version: item for item in retracted}
     for pin in pins:

@@ -1,4 +1,6 @@
-"""Incidents of DCGM's health check, and node conditions, that count as faults of a node: rows and lookups."""
+"""Rows and lookups that decide which errors of DCGM's health check, and which node conditions, count as faults of a
+node.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def health_codes(*kinds: Kind) -> tuple[str, ...]:
 
 
 def warned_elsewhere(alerts: Container[str]) -> tuple[str, ...]:
-    """Error codes that DCGM reports only as warnings, and for which one of these alerts is a better report.
+    """Error codes whose warnings by DCGM are ignored because one of `alerts` measures the same.
 
     >>> warned_elsewhere({"GPUPcieReplays"})
     ('DCGM_FR_PCI_REPLAY_RATE',)

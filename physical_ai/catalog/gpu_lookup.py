@@ -61,7 +61,9 @@ def operator_release(name: str) -> OperatorRelease:
 
 
 def newest_release() -> OperatorRelease:
-    """The newest release whose facts were all read from sources, or the release that fixes an advisory on it."""
+    """The newest GPU Operator release whose facts were all read from sources. If that release has an advisory, the
+    release with the fix.
+    """
     return fixed_release([release for release in operator_releases().values() if not release.unverified][-1])
 
 
@@ -123,8 +125,8 @@ def containerd_trait(containerd: str) -> RuntimeTrait:
 
 
 def _trait(component: str, name: str) -> RuntimeTrait:
-    """The newest row about a component that is not newer than the version; the oldest row for versions older than all
-    rows.
+    """Row about a component at version `name`: the newest row that begins at this version or an older one. Versions
+    older than all rows get the oldest row.
     """
     rows = [trait for trait in runtime_traits() if trait.component == component]
     return next((trait for trait in reversed(rows) if version(trait.since) <= version(name)), rows[0])

@@ -1,5 +1,5 @@
-"""Servers of existing clusters, NVIDIA's reference cluster in which they are described, and a common lookup for servers
-and VM sizes.
+"""Server models for existing clusters, NVIDIA's reference architecture that describes them, and a lookup for both
+servers and VM sizes.
 
 >>> machine("hgx-b200").gpu.count, machine("Standard_NC40ads_H100_v5").gpu.count
 (8, 1)
@@ -36,8 +36,8 @@ class Server(Machine):
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
     shape: Annotated[str, StringConstraints(pattern=r"^\d-\d+-\d+-\d+$")]
-    """Numbers of sockets, GPUs and NICs, and Gb/s of a NIC in the GPUs' network, as in the names of NVIDIA's reference
-    configurations.
+    """NVIDIA's name for the server's configuration, such as `2-8-9-400`: sockets, GPUs, NICs, and Gb/s per NIC of the
+    network between GPUs.
     """
     sockets: Annotated[int, Field(ge=1)]
     nics: Annotated[int, Field(ge=1)]

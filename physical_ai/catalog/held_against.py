@@ -1,5 +1,5 @@
-"""Comparisons of the simulator's models of programs, and of policies, with their originals, for
-docs/reference/held-against.md.
+"""Comparisons of the simulator's models with the programs that they imitate, and of policies with their originals.
+docs/reference/held-against.md lists them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class Held(Row):
     """Known differences."""
     date: datetime.date
     repeated: Text | None = None
-    """The part of the comparison that this project has repeated: how, and at which version. None if `agrees` is the
-    result of another project's report.
+    """Part of the comparison that this project itself has repeated, with the method and the version. None if the
+    figures in
+    `agrees` come from another project's report.
     """
 
     @property

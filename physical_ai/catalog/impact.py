@@ -60,7 +60,8 @@ def impact() -> Impact:
 def category(
     xids: Collection[int], alerts: Collection[str], checks: Collection[str], *, missing: bool
 ) -> ImpactCategory:
-    """Category that fits a machine's signs.
+    """First category whose conditions fit the problems that were found on a machine; the general last category if none
+    fits.
 
     Args:
         xids: Xids that were seen.

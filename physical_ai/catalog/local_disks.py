@@ -76,7 +76,7 @@ class LocalDisks(Row):
 
     @property
     def unknown(self) -> tuple[Placement, ...]:
-        """Placements on those disks whose size is not known."""
+        """Values of `placements` for which the size of the disk is not known."""
         return tuple(place for place in self.placements if self.gib(place) is None)
 
     @property
@@ -90,7 +90,7 @@ class LocalDisks(Row):
 
 @dataclass(frozen=True)
 class Fit:
-    """Answer to the question if an ephemeral OS disk of a certain size fits a VM size."""
+    """Result of the check whether an ephemeral OS disk fits a VM size."""
 
     answer: Literal["yes", "no", "unknown"]
     most_gib: int
@@ -98,10 +98,10 @@ class Fit:
 
 
 def fit(disks: LocalDisks, wanted_gib: int, *, trusted_launch: bool = False) -> Fit:
-    """Answer to the question if an OS disk of this size fits one of the VM size's placements.
+    """Check whether an ephemeral OS disk of `wanted_gib` GiB fits one of a VM size's local disks.
 
-    AKS uses a placement that is large enough (the cache, if several are) (Azure/AKS#2672), and refuses a disk for which
-    none is.
+    AKS places the OS disk on a local disk that is large enough, and prefers the cache (Azure/AKS#2672). It refuses the
+    OS disk if no local disk is large enough.
 
     Args:
         trusted_launch: True if Secure Boot or a vTPM is on; Azure then reserves a part of the same disk for their

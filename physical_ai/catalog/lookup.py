@@ -99,8 +99,8 @@ def has_long_term(minor: KubernetesMinor, today: datetime.date) -> bool:
 
 
 PLATFORM_SUPPORT = 3
-"""Number of newer minors up to which AKS still runs clusters of a minor that is out of support (platform support,
-n-3).
+"""Number of newer Kubernetes minors that may exist before AKS stops running clusters of an unsupported minor (AKS's
+"platform support", n-3).
 """
 
 

@@ -80,13 +80,15 @@ def figure(size: str, nodes: int) -> NcclFigure | None:
 
 @cache
 def pool_kinds() -> tuple[NcclPool, ...]:
-    """Kinds of node pools for NCCL, in the order in which they are tried."""
+    """Kinds of node pools for NCCL, in the order of the data file. `pool_kind` returns the first kind that fits a VM
+    size.
+    """
     return tuple(row(NcclPool, each, f"{FILE.name}: pools") for each in read_mapping(FILE)["pools"])
 
 
 @cache
 def variables() -> tuple[NcclVariable, ...]:
-    """NCCL variables, in the order in which they are tried."""
+    """Rows about NCCL variables, in the order of the data file. `variable` returns the first row that fits a name."""
     return tuple(row(NcclVariable, each, f"{FILE.name}: variables") for each in read_mapping(FILE)["variables"])
 
 

@@ -20,8 +20,8 @@ Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
 Explains = Group | Literal["xid", "xid-64", "xid-unknown", "information", "gate", "condition"]
-"""Explanation of a sign: a group of causes, an Xid of the machine or one without consequence, a gate, or a
-condition.
+"""Problem that can explain a sign: a group of causes, an Xid of some kind, a closed gate, or a node condition. An
+explained sign is evidence of the problem, and no cause of its own.
 """
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
@@ -34,25 +34,26 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Commands for the remedies on an existing cluster. They are the same as on Azure, but wait for the machine's new boot
-id, or for a new node.
+"""Command for each remedy on an existing cluster. The command is the same as on Azure, but a person repairs the
+machine:
+`physai` waits until the machine has restarted or a new node has joined.
 """
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
 )
-"""Advice of a gate or an alert about a machine on Azure: a single sign does not show which of the two remedies is
-right.
+"""Advice in gates and alerts for a machine on Azure. It leaves the choice between restart and replacement to `physai
+node replace`: one alert or gate alone cannot decide.
 """
 ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
-"""Advice of a gate or an alert about a machine of an existing cluster. The machines belong to the cluster's owner, even
-if it is an AKS cluster.
+"""Advice in gates and alerts for a machine of an existing cluster, even of an AKS cluster: the cluster's owner restarts
+or repairs the machine.
 """
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
-"""Advice of an alert that is usually a consequence of another problem."""
+"""Advice in an alert whose cause is usually another problem of the node."""
 ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
 
 

@@ -39,8 +39,8 @@ CREDENTIAL_SECRETS = {
     "workflow_log": "osmo-workflow-log-cred",
     "workflow_app": "osmo-workflow-app-cred",
 }
-"""Names of the Secrets with the service's access to its storage, by the key of the configuration; whoever operates the
-service creates them.
+"""Names of the Secrets with which OSMO's service logs in to its storage, by the section of its configuration. The chart
+does not create the Secrets.
 """
 
 METRICS_PORT = 9464
@@ -63,10 +63,11 @@ and were withdrawn.
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 NO_ROLLBACK = frozenset({KAI_RELEASE})
-"""Releases that `helm rollback` leaves in the state failed: their chart renders some objects only where these do not
-exist yet, so an earlier manifest contains existing objects that the later one does not list
-(kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides). If they are uninstalled and installed again instead,
-queues, groups and running Pods are kept.
+"""Releases that are left in the state failed by `helm rollback`.
+
+Their chart leaves out objects that exist already. So the later manifest does not list them, and a rollback tries to
+create them again (kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides). An uninstallation and a new
+installation keep queues, groups and running Pods.
 """
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
 """Namespace in which KAI's binder creates Pods that reserve shared GPUs (the chart's default). These Pods name their

@@ -22,8 +22,8 @@ identity.
 
 POSTGRES_SECRET, POSTGRES_KEY = "db-secret", "db-password"
 REDIS_SECRET, REDIS_KEY = "redis-secret", "redis-password"
-"""Names of the Secret and of its key that the Deployments mount if the database is an external one, whatever the values
-say.
+"""Names of a Secret and its key for the Redis password. With an external database, the chart's Deployments always read
+the password there; chart values cannot change the names.
 """
 ADMIN_SECRET, ADMIN_KEY = "default-admin-secret", "password"
 ADMIN_USER = "admin"
@@ -32,9 +32,10 @@ ADMIN_LENGTH = 43
 length.
 """
 MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
-"""Names of the ConfigMap that the chart mounts for the keys which encrypt users' credentials in the database (MEK:
-master encryption key), of its file, and of the key in it. Since every reader of the cluster can read ConfigMaps,
-the keys are in a Secret, and the ConfigMap contains none.
+"""Names of a ConfigMap that the chart mounts, of a file in it, and of a key. The chart expects there the master
+encryption keys (MEK), which encrypt users' credentials in the database.
+
+This project stores the keys in a Secret instead, because every reader of the cluster can read ConfigMaps.
 """
 NO_MEK = "currentMek: none\nmeks: {}\n"
 """Content of the ConfigMap's file. A process that reads this file instead of the Secret does not start, so it cannot

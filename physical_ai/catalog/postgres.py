@@ -92,7 +92,7 @@ class PostgresSizes(Row):
     """Compute sizes that one source lists."""
 
     series: Mapping[str, tuple[int, ...]]
-    """Numbers of cores by series; the series' name has `#` in place of the number."""
+    """Core counts that each series of compute sizes offers. The name of a series has `#` in place of the core count."""
     source: Text
     date: datetime.date
 
@@ -107,9 +107,10 @@ def postgres_sizes() -> tuple[PostgresSizes, ...]:
 
 
 def is_no_postgres_size(size: str) -> bool:
-    """True for a size that Azure is known not to have: its generation is known, and no list has it.
+    """True for a compute size that Azure certainly does not offer: no list contains it, although its generation is
+    known.
 
-    Later generations are not known.
+    Generations newer than `NEWEST` are unknown, so the result for their sizes is False.
 
     >>> is_no_postgres_size("Standard_D3ds_v4"), is_no_postgres_size("Standard_D2ds_v6")
     (True, False)

@@ -18,7 +18,9 @@ class Tool(Row):
     name: Text
     command: Text
     version: Text
-    """Version of the command, with names in braces for values that a checkout pins or a stack sets."""
+    """Required version. A name in braces, such as `{pulumi}`, stands for a version that the checkout pins or a stack
+    sets.
+    """
     when: Literal["always", "hand", "osmo", "pipeline"]
     purpose: Text
     get: Text

@@ -18,11 +18,11 @@ ZONES: Mapping[str, str] = {
     "ods": "privatelink.ods.opinsights.azure.com",
     "agentsvc": "privatelink.agentsvc.azure-automation.net",
 }
-"""Private DNS zones by a short key.
+"""Names of the private DNS zones for private endpoints (Azure docs, private-link/private-endpoint-dns, public cloud).
 
-The key is the sub-resource of a private endpoint where that sub-resource has one zone (Azure docs,
-private-link/private-endpoint-dns, public cloud). Azure Managed Redis has another zone than the Enterprise tiers of
-Azure Cache for Redis; the query endpoint of managed Prometheus has a zone in each region.
+The key is the name of the private endpoint's sub-resource; zones of sub-resources with several zones have keys of their
+own. Azure Managed Redis and the Enterprise tiers of Azure Cache for Redis have different zones. Managed Prometheus has
+one zone per region for queries.
 """
 
 PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"

@@ -98,7 +98,7 @@ def _sentences(error: ValidationError, kind: type[Row], where: str) -> Iterator[
 
 
 def _keys_at(kind: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
-    """Keys that the row at a path may have, inside a row of the type `kind`; empty where they are not known."""
+    """Allowed keys of the nested row at `path` within a row of type `kind`; empty if unknown."""
     if not path:
         return [field.alias or name for name, field in kind.model_fields.items()]
     field = next((own for name, own in kind.model_fields.items() if path[0] in (name, own.alias)), None)

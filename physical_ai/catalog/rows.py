@@ -12,7 +12,7 @@ from physical_ai.catalog.row import Offered, Row, Text
 from physical_ai.catalog.vendors import GpuVendor, vendor_of
 
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
-"""Installer of a driver. `host`: whoever installs the machine, which does not occur for VM sizes."""
+"""Program or person that installs the GPU driver. `host`: the person who sets up a server; VM sizes never have it."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
 
@@ -27,13 +27,13 @@ class Gpu(Row):
     labeller as `amd.com/gpu.product-name`.
     """
     count: Annotated[int, Field(ge=1)]
-    """Number of GPUs as the SKU API counts them, where a part of a card counts as 1. A node offers as many of the
-    vendor's GPU resource.
+    """Number of GPUs in the SKU API, which counts a fraction of a card as 1. A node offers the same number of GPUs in
+    Kubernetes.
     """
     memory_gib: Annotated[int, Field(ge=1)]
     """Memory of each GPU, in GB as the vendor states it."""
     share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
-    """Part of a physical card that one GPU of the size is: `1`, `1/2`, `1/4`."""
+    """Fraction of a physical card that one GPU of the VM size has: `1`, `1/2`, `1/4`."""
     virtual: bool
     """True for an SR-IOV vGPU, which needs a GRID driver."""
     host_mig: bool = False

@@ -1,9 +1,8 @@
-"""Facts that a recording of a real cluster has disproved: the value that this project believed, and the value that was
-seen. Rows and reading.
+"""Facts about Azure and Kubernetes that this project believed, and that a recording of a real cluster has disproved.
+The module has the rows, with the believed and the seen value, and their reading.
 
-`physai compare FILE --write` adds rows. The simulator uses the rows about VM sizes, and the rows about what ARM fills
-in, which are rows of tolerated_differences.yaml, too. A row of another kind stays until somebody has corrected the file
-that it names as `home`.
+`physai compare FILE --write` adds rows. The simulator uses the rows about VM sizes and about values that ARM fills in;
+`timings.py` uses the rows about timings. The other rows wait until somebody corrects the file that they name as `home`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paths of the catalogue's files, as findings cite them."""
+"""Paths of the catalogue's data files, relative to the checkout: findings name them as their source."""
 
 _DATA = "physical_ai/catalog/data"
 

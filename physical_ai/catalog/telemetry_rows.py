@@ -25,7 +25,7 @@ class DcgmField(Row):
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
     """Help text without a comma, because the exporter's CSV file has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
-    """`yes` if a VM with a MIG-backed vGPU reports the field."""
+    """`yes` if the exporter has values for the field in a VM with a MIG-backed vGPU."""
     mig: Literal["instance", "gpu", "none"] = "instance"
     """Unit that has a series of the field on a GPU with MIG instances: each instance, the GPU as a whole, or none."""
     default: bool = True
@@ -44,7 +44,7 @@ class AmdField(Row):
     unit: Text
     help: Text
     guest: Literal["yes", "no", "unknown"]
-    """`yes` if a VM with a virtual function of the GPU reports the field."""
+    """`yes` if the exporter has values for the field in a VM whose GPU is a virtual function."""
     counter: bool = False
     source: Text
     date: datetime.date
@@ -58,9 +58,10 @@ class DcgmExporter(Row):
     watches: tuple[Text, ...]
     """Health watches; each is a series per GPU."""
     unheld: Literal["silent", "hidden", "reported"]
-    """Behaviour for GPUs that no Pod holds, on nodes where each Pod that shares a GPU has series of its own. `silent`:
-    they have no series. `hidden`: they have none while a Pod holds another GPU of the node. `reported`: they have
-    series.
+    """Exporter's behaviour for GPUs that no Pod uses, on nodes where GPUs are shared and each Pod has series of its
+    own.
+    `silent`: idle GPUs have no series. `hidden`: idle GPUs have no series while a Pod uses another GPU of the node.
+    `reported`: idle GPUs have series.
     """
     source: Text
     date: datetime.date

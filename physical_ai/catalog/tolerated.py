@@ -1,4 +1,6 @@
-"""Differences that Azure itself makes, and that are no drift: rows, reading, and the check of a difference."""
+"""Differences between program and state that are no drift, because Azure itself adds or sorts values: rows, reading,
+and the check of a difference.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ ABSENT = object()
 
 
 class Tolerated(Row):
-    """A property of a resource type, and what Azure adds there."""
+    """A property of a Pulumi resource type that Azure changes by itself, and the change that is tolerated."""
 
     type: Text
     path: Text
@@ -61,7 +63,9 @@ def tolerated_differences() -> tuple[Tolerated, ...]:
 
 
 def without_added(type_: str, name: str, value: Any) -> Any:
-    """A top-level list without the elements and fields that Azure adds, sorted."""
+    """Returns the list `value` of the property `name` for a comparison: sorted, and without elements and fields that
+    Azure adds.
+    """
     if not isinstance(value, list):
         return [] if value is None else value
     kept: list[Any] = []
@@ -78,11 +82,11 @@ def without_added(type_: str, name: str, value: Any) -> Any:
 
 
 def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
-    """Row that tolerates a difference in which only one side has a value, because Azure has added it; None for any
-    other difference.
+    """Row that tolerates a difference because Azure has added the value; None if no row does.
 
-    A row without a value tolerates every difference at its path. A row with `value` tolerates the difference if the one
-    side has this value. That side is `before` in a preview after a refresh, and `after` in the refresh itself.
+    A row without `value` and `added` tolerates every difference at its path. Any other row tolerates a value that only
+    one side has, if the value is the one in the row. The side is `before` in a preview after a refresh, and `after` in
+    the refresh itself. `ABSENT` stands for the side without a value.
     """
     for each in tolerated_differences():
         if each.added is None and each.value is None and each.fits(type_, path, None):

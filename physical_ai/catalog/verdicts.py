@@ -136,7 +136,7 @@ def judge_os_disk(
 
 
 def _places(disks: LocalDisks) -> str:
-    """Text about a size's local disks, and about NVMe on which no OS disk is placed."""
+    """Text about the local disks of a VM size. It mentions NVMe disks that cannot contain the OS disk."""
     text = f"it has {described(disks)}"
     if disks.nvme and "NvmeDisk" not in disks.placements:
         text += "; no OS disk is placed on its NVMe"

@@ -321,7 +321,9 @@ _MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
     "filter": lambda found: [item for item, value in found if _truth(value)],
     "map": lambda found: [value for _, value in found],
 }
-"""Functions that compute a macro's result from items, each with the value of the inner expression."""
+"""Functions that compute the result of a CEL macro. The argument has pairs: an item of the list, and the value of the
+macro's inner expression for the item.
+"""
 _FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "has": _has,
     "dyn": lambda term: term,

@@ -147,7 +147,7 @@ def lacking(asked: Amounts, offer: Offer) -> tuple[str, ...]:
 
 
 def fitting(pod: Mapping[str, Any], offers: Iterable[Offer]) -> list[Offer]:
-    """Nodes that can take the Pod."""
+    """Offers of the nodes that can take the Pod."""
     return [offer for offer in offers if not why_not(pod, offer)]
 
 

@@ -66,8 +66,8 @@ def command(check: Check, pool: Pool) -> list[str]:
 
 
 def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str, str]]) -> dict[str, Any]:
-    """Spec of a Pod that runs a check once, without rights in the cluster. Callers add what places the Pod on a
-    node.
+    """Spec of a Pod that runs a check once, without rights in the cluster. The spec selects no node; callers add the
+    selection.
     """
     wanted, own = gpu_request(check, pool), command(check, pool)
     gpus = {name: str(count) for name, count in wanted.items()}

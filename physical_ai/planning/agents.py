@@ -24,7 +24,9 @@ def files(agent: str) -> dict[str, str]:
 
 
 def package(agent: str) -> dict[str, str]:
-    """Texts of an agent that is a Python package, by path in a folder that also has the HTTP client `CLIENT`."""
+    """Files of an agent that is a Python package, as texts by path. The HTTP client `CLIENT` is added beside the
+    package.
+    """
     own = {f"{agent}/{path}": text for path, text in files(agent).items()}
     return {**own, CLIENT: (AGENTS / CLIENT).read_text()}
 
@@ -40,11 +42,13 @@ class Program:
     name: str
     """Name of the ConfigMap, without the digest of its content."""
     manager: str
-    """Fixed field manager, so that earlier files can be deployed again although their ConfigMap may still exist."""
+    """Field manager of the ConfigMap, always the same. When a deployment returns to earlier files, the earlier
+    ConfigMap may still exist, and only its own field manager may write it without a conflict.
+    """
     files: Mapping[str, str]
 
     def digest(self, document: str = "") -> str:
-        """Short text that changes exactly when the files or the document change."""
+        """Short hash of the files and `document`. It changes if and only if the files or the document change."""
         text = json.dumps([dict(self.files), document], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,7 +1,8 @@
-"""Values of a chart: a user's file without the keys that the program decides, merged with the program's own values.
+"""Final Helm values of a chart: the user's values file, without keys that only the program may set, merged with the
+program's own values.
 
-What a file may not set follows from what the program sets for the stack. The tables of owners name the setting to
-change instead; they also list keys that the program sets for other stacks only.
+A file may not set a key that the program sets for the stack. Tables of owners say what to change instead; they also
+contain keys that the program sets only for other stacks.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.paths import Path
 
 WHOLE = frozenset({"nodeSelector", "affinity", "securityContext", "podSecurityContext"})
-"""Maps whose entries restrict one another: an entry beside the program's could exclude every node, or violate Pod
-Security.
+"""Keys of maps that are set as a whole, by the program or by the file. An entry added to the program's entries could
+exclude every node, or violate Pod Security.
 """
 GENERIC = "nothing: it follows from the stack's settings"
 IGNORED = ("chart-key-dead", "chart-key-driver-cr", "chart-key-removed", "chart-key-other-release", "chart-key-unknown")
@@ -74,7 +75,9 @@ class Owned:
         return next((owner for owner in found if owner is not None), None)
 
     def split(self, document: Document, data: Mapping[str, Any], at: Path = ()) -> tuple[dict[str, Any], list[Fault]]:
-        """Values of a file without those that it may not set, and a fault for each value that was left out."""
+        """Returns `data`, the values of a file, without the values that the file may not set, and a fault for each
+        value that was left out.
+        """
         faults: list[Fault] = []
         return self._kept(document, data, at, "", faults), faults
 
@@ -177,7 +180,7 @@ def completed(
 
 
 def _is_set(values: Mapping[str, Any], path: str) -> bool:
-    """True where the values set a path, or have a value that is no section above it."""
+    """True if `values` contains the key `path`, or if a key above it has a value that is not a map."""
     found: Any = values
     for step in path.split("."):
         if not is_mapping(found):
@@ -189,8 +192,8 @@ def _is_set(values: Mapping[str, Any], path: str) -> bool:
 
 
 def _of_module(module: str, finding: Finding) -> Fault:
-    """A finding about the program's own values as a fault, with the line of the module that names the key, if there is
-    one.
+    """Fault from a finding about the program's own values. It points to the line in `module` that contains the key, if
+    there is such a line.
     """
     file, key = ROOT / module, f'"{finding.where.rpartition(".")[2]}"'
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []

@@ -43,7 +43,7 @@ class CleanupPlan:
 
     namespace: Mapping[str, Any]
     values: Mapping[str, Any]
-    """Values of the chart, except `found`."""
+    """Chart values of the release. The component adds the value `found`, which is known only from the cluster."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[No
 
 
 def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]], manager: str) -> dict[str, Any]:
-    """Objects and node marks that the cleanup leaves alone because they existed before the stack: `values.found` of
-    the release.
+    """Value `found` of the release: the objects, labels, annotations and taints that existed before the stack. The
+    cleanup leaves them alone.
 
-    A stack that sets `target.leave: nothing` later already has marks on its nodes at that time. A mark that only the
-    stack's own field manager has written did not exist before; a mark that another manager has written too may have
-    existed, so it is left alone.
+    Marks (labels, annotations, taints) may already be the stack's own, if `target.leave: nothing` is set after the
+    first deployment. So a mark that only the stack's field manager has written is not in the result. A mark that
+    another manager has written too may have existed before, and is in the result.
 
     Args:
         definitions: CustomResourceDefinitions of the catalogue that the cluster has.
@@ -146,7 +146,9 @@ def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _rights_to_webhooks(charts: Collection[str]) -> list[dict[str, Any]]:
-    """Rules of the role: rights to delete, by name, the webhook configurations that can remain of these charts."""
+    """Rules of the Job's ClusterRole that permit deletion of webhook configurations, by name. The names are those that
+    the releases of `charts` can leave behind.
+    """
     kinds: dict[str, list[str]] = {}
     for each in (each for names in webhooks_of(charts).values() for each in names):
         plural, _, webhook = each.partition("/")

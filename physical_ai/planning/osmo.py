@@ -55,7 +55,9 @@ BACKEND_OWNED = {
     f"services.*.extraPodAnnotations.{ROTATION_ANNOTATION}": "osmo.tokenRotation",
     **{f"services.*.extraEnvs.{name}": "monitoring.metrics" for name in osmo.METRICS_ENVIRONMENT},
 }
-"""Keys that the values files may not set, each with what to change instead."""
+"""Chart keys that the user's values files may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 _PROGRESS = ("progress-files", "/var/run/osmo")
 """Name and mount path of the volume for the probes of OSMO's agents.

@@ -35,7 +35,9 @@ def known_keys(release: str) -> Mapping[str, Kind]:
 
 
 def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
-    """Keys in the groups that hold for a release, by dotted path. Raises `UnknownName` for an unknown release."""
+    """Kind of each key in those `groups` that apply to a GPU Operator release, by dotted path. Raises `UnknownName` for
+    an unknown release.
+    """
     read = operator_release(release).values_of
     return kinds(group for group in groups if holds(group, read))
 
@@ -54,9 +56,13 @@ def check_values(
     """Findings about keys that the release's chart would ignore, and about invalid values, in the order in which they
     are written.
 
-    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. `around` are the values that
-    `values` are merged into, where these decide what else the chart renders. Raises `UnknownName` for a release that
-    is not in the catalogue.
+    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. Raises `UnknownName` for a
+    release that is not in the catalogue.
+
+    Args:
+        around: All values of the chart, if `values` is only a part of them. They decide whether drivers are
+            NVIDIADriver
+            resources, and so which keys the chart renders.
     """
     table = key_table(release, has_driver_resources=_drivers_are_resources(values if around is None else around))
     return [*table.check(values, refused), *judge_values(release, values)]

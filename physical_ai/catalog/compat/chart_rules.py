@@ -20,12 +20,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """Allowed values by key, from the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 NULL_SECTIONS: dict[str, tuple[str, ...]] = {"mig": ("mig.strategy",)}
-"""Sections of the ClusterPolicy that are null if all their keys are empty, each with these keys."""
+"""Sections of the ClusterPolicy that the chart renders as null if the listed keys are all empty."""
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 
 def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about values, as opposed to keys."""
+    """Findings about the values of known keys; `chart.check_values` adds findings about unknown keys."""
     for path, choices in CHOICES.items():
         value = at(values, path)
         if isinstance(value, str) and value not in choices:

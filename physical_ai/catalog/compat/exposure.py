@@ -1,5 +1,5 @@
-"""Rules for the values of any chart that make a part of the platform reachable from outside of the cluster, found by
-their form.
+"""Rules about chart values that make a part of the platform reachable from outside of the cluster. The rules recognize
+such values in any chart, by the names of keys and the kinds of objects.
 
 >>> [finding.where for finding in judge_exposure({"grafana": {"service": {"type": "LoadBalancer"}}})]
 ['grafana.service.type']
@@ -44,7 +44,9 @@ def judge_exposure(values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def exposing(path: str, value: Any) -> str | None:
-    """Advice about one value at a path, judged without the values beside it; None where the value exposes nothing."""
+    """Advice about a value that exposes something outside of the cluster; None for any other value. The value is judged
+    alone, without its neighbours in the file.
+    """
     *above, key = path.split(".")
     found = next(_value({key: value}, key, value, tuple(above)), None)
     return found.fix if found is not None and found.is_error else None
@@ -91,7 +93,9 @@ def _is_route(key: str, above: tuple[str, ...]) -> bool:
 
 
 def _entries(where: str, entries: list[Any]) -> Iterator[Finding]:
-    """Findings about objects, ports and containers in a list, at the list's own key."""
+    """Findings about the entries of a list (objects, ports, containers). The findings name the list's path `where`, not
+    the entry.
+    """
     for each in mappings(entries):
         yield from _object(where, each)
     for text in entries:
@@ -112,8 +116,8 @@ def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item with the annotations of its metadata moved into its spec, where the values of charts have them;
-    unchanged if there are none.
+    """Returns `item` with a copy of its metadata's annotations in its spec, because in most charts' values annotations
+    are beside the fields of the spec. An item without such annotations is returned unchanged.
     """
     spec, metadata = item.get("spec"), _metadata(item)
     if not is_mapping(spec) or "annotations" not in metadata:
@@ -161,7 +165,7 @@ def _route(where: str, around: Mapping[str, Any]) -> Finding:
 
 
 def _annotations(around: Mapping[str, Any]) -> dict[str, Any]:
-    """Annotations among the values beside a value, whatever their key is called, such as `serviceAnnotations`."""
+    """Annotations in the section `around`, from all keys whose name says annotations, such as `serviceAnnotations`."""
     sections = (value for key, value in around.items() if _ANNOTATIONS.search(key) and is_mapping(value))
     return {name: value for each in sections for name, value in each.items() if value}
 

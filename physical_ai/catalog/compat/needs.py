@@ -22,15 +22,15 @@ Scalar = bool | int | str
 JOINED = frozenset(
     {"env", "extraArgs", "extraEnv", "extraEnvs", "extraVolumes", "extraVolumeMounts", "volumes", "volumeMounts"}
 )
-"""Keys of lists in which the entries of the file and of the program are joined.
+"""Keys of lists that are merged: the list in the values file and the program's own list are joined.
 
-In paths, the name of an entry is a step.
+A path to an entry of such a list contains the entry's name.
 """
 RULE = "chart-value-needed"
 
 
 class Need(Row):
-    """Values of charts that something in the platform needs, and the consequence if a user sets other values."""
+    """Chart values that a part of the platform relies on, and the harm that other values do."""
 
     charts: tuple[Text, ...]
     """Names of charts; `*` stands for all charts."""
@@ -40,18 +40,16 @@ class Need(Row):
     A `*` stands for any one step; the name of an entry is a step in a list whose key is in `JOINED`.
     """
     keep: tuple[Scalar, ...] | None = None
-    """The only values that do not have the consequence."""
+    """The only values that do no harm."""
     least: int | None = None
-    """Smallest number that does not have the consequence. If neither `keep` nor `least` is set, every non-empty value
-    has it.
-    """
+    """Smallest number that does no harm. If neither `keep` nor `least` is set, every non-empty value does harm."""
     severity: Literal["error", "warning", "info"] = "error"
-    """Severity of a value that has the consequence. error: the value is refused. warning: it is reported whenever the
-    stack is loaded. info: it does no harm to the platform.
+    """Severity of a harmful value. error: the value is refused. warning: it is reported whenever the stack is loaded.
+    info: it does no harm to the platform.
     """
     costs: Text
     gates: tuple[Text, ...] = ()
-    """Gates that never open if a value has the consequence."""
+    """Readiness gates that never open after a harmful value."""
     fix: Text | None = None
     source: Text
     date: datetime.date
@@ -132,14 +130,17 @@ def about(chart: str, path: str) -> list[Need]:
 
 
 def need_against(chart: str, path: str, value: Any) -> Need | None:
-    """The row of the table of needs that a value at a path violates; of several rows, the most severe one."""
+    """Row of the table of needs that does not allow `value` at `path`; the most severe one if there are several, None
+    if there is none.
+    """
     found = [each for each in about(chart, path) if not each.allows(value)]
     return max(found, key=lambda each: Severity(each.severity).rank, default=None)
 
 
 def refusing(chart: str, path: str, value: Any) -> Need | None:
-    """The row of the table of needs because of which a value would be refused: a row about the value's path, or about a
-    section that contains the path.
+    """Row of the table of needs, with severity `error`, that does not allow `value`; None if there is none. The row is
+    about
+    `path` itself, or about a section that contains it.
     """
     steps = path.split(".")
     around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))

@@ -89,8 +89,10 @@ def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) ->
 
 
 def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Finding]:
-    """Finding if the toolkit writes a drop-in file in a newer schema than the file that imports it. The toolkit takes
-    the schema from its first source: the running daemon, which reports its newest schema, or the file.
+    """Finding if the toolkit writes a drop-in file with a newer schema than containerd's main configuration file has.
+
+    The toolkit copies the schema from its first source. The running daemon (`command`) reports its newest schema, which
+    may be newer than the file's.
     """
     trait = toolkit_trait(toolkit)
     dumped = containerd_trait(containerd).dumps or image.config_version

@@ -64,7 +64,9 @@ OWNED = {
     f"migManager.env.{LAYOUTS_DIGEST}": "pools.<pool>.sharing.mig",
     f"driver.env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
-"""Keys that the values file may not set, each with the setting to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 OWNED_IF_MEASURED = {
     "dcgmExporter.config": "monitoring.counters",
     f"dcgmExporter.env.{COUNTERS_DIGEST}": "monitoring.counters",

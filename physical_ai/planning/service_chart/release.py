@@ -72,7 +72,9 @@ OWNED = {
     **{f"services.*.extraPodAnnotations.{name}": owner for name, owner in RESTARTED_BY.items()},
     f"services.*.extraPodAnnotations.{QUEUES}": "pools and osmo",
 }
-"""Keys that the values file may not set, each with what to change instead."""
+"""Chart keys that the user's values file may not set. Each value names the setting to change instead, or says
+why there is none.
+"""
 
 
 @dataclass(frozen=True)
