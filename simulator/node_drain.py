@@ -41,7 +41,9 @@ def wait(client: Client, pool: str, seconds: float) -> str:
 
 
 def blocked(pods: Iterable[Object], of_cluster: Sequence[Object]) -> str:
-    """AKS's message about the first Pod that a disruption budget protects; empty if no Pod is protected."""
+    """AKS's message about the first Pod that a disruption budget keeps from eviction; empty if every Pod can be
+    evicted.
+    """
     for pod in pods:
         if _is_left_alone(pod):
             continue

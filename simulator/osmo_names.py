@@ -17,15 +17,18 @@ BACKEND_RELEASE = "osmo-operator"
 LISTENER_ACCOUNT, WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener", f"{BACKEND_RELEASE}-backend-worker"
 """ServiceAccounts of the two agents."""
 TOKEN_SECRET, TOKEN_KEY = "agent-token", "token"
-"""Name of the Secret with the agents' login, which the chart mounts and does not create, and the key in that Secret."""
+"""Name of the Secret with the agents' login, and the key of the login in the Secret. The chart mounts the Secret but
+does not create it.
+"""
 
 API, AGENT, WORKER, JOB_MONITOR = "osmo-service", "osmo-agent", "osmo-worker", "osmo-delayed-job-monitor"
 """Names of the control plane's Deployments (`serviceName` of each in the chart's values)."""
 CONFIG = f"{API}-configs"
 """ConfigMap with the configuration of the service."""
 ADMIN_SECRET, ADMIN_KEY, ADMIN_LENGTH = "default-admin-secret", "password", 43
-"""Name of the Secret with the default administrator's password, its key, and the password's length. The service does
-not start with a password of another length; `secrets.token_urlsafe(32)` has that many characters.
+"""Name of the Secret with the default administrator's password, the key of the password in the Secret, and the required
+length of the password. The service does not start if the password has another length; `secrets.token_urlsafe(32)` gives
+that length.
 """
 OAUTH2_SECRET, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "cookie_secret"
 """Name of the Secret for the gateway's login, and its key with the secret that signs cookies."""

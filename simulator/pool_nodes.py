@@ -56,7 +56,7 @@ def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
 
 
 def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """True if the same machine gets another kubelet version or node image, which erases its disk."""
+    """True if the same machine gets another kubelet version or another node image. Both erase the machine's disk."""
     if _is_another(live, wanted):
         return False
     version, label = "status.nodeInfo.kubeletVersion", IMAGE_LABEL
@@ -111,7 +111,7 @@ def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
 
 
 def _remove_node(client: Client, name: str) -> None:
-    """Removes a node as AKS does: first its Pods, so that controllers replace them at once."""
+    """Removes a node as AKS does: first the node's Pods, which their controllers then create again on other nodes."""
     pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
     for pod in pods["items"]:
         place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"

@@ -1,4 +1,4 @@
-"""Loopback ports of processes that keep their port when they are restarted."""
+"""Loopback ports. A process that uses such a port gets the same port again after a restart."""
 
 from __future__ import annotations
 

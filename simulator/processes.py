@@ -1,7 +1,7 @@
 """Processes that outlive the command that started them, found by their working directory.
 
-A process belongs to a folder if the folder is its working directory. A pid file could be stale, or miss a process that
-was started just before a crash.
+A process belongs to a folder if the folder is its working directory. Pid files are not used: a pid file can be out of
+date, or can lack a process that was started just before a crash.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ GRACE = 8.0
 """Seconds between SIGTERM and SIGKILL."""
 
 GO_COLLECTION = "300"
-"""Value of GOGC for the Go programs: the heap grows to four times its size before it is collected, instead of twice.
-Takes a seventh less processor time, and 0.2 GiB more memory for a cluster.
+"""Value of GOGC for the Go programs. With 300, the heap may grow to four times its size before a garbage collection;
+Go's default is twice the size. It saves a seventh of the processor time and costs 0.2 GiB of memory for each cluster.
 """
 
 PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy", "kubeconfig"})

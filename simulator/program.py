@@ -58,9 +58,11 @@ OTHER_AZURE_PACKAGES = (
 )
 """Packages of azure-native that some stacks use."""
 KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
-"""The largest packages of the Kubernetes SDK that the program uses. Their import loads all their modules."""
+"""The largest packages of the Kubernetes SDK that the program uses. Importing one of these packages loads all its
+modules.
+"""
 GATE_PACKAGES = ("kubernetes.client", "kubernetes.config")
-"""Packages with which gates read a cluster. Their import loads all their modules."""
+"""Packages that gates use to read a cluster. Importing one of these packages loads all its modules."""
 
 LOOPBACK: tuple[tuple[str, int], ...] = (
     ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
@@ -78,7 +80,9 @@ _callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPr
 
 
 def import_ahead() -> None:
-    """Starts loading the program's imports in the background, while control plane and engine start."""
+    """Starts to load the modules that the program imports, in the background while the control plane and the engine
+    start.
+    """
     _ahead.append(threading.Thread(target=import_all, name="import-ahead", daemon=True))
     _ahead[-1].start()
 
@@ -169,8 +173,8 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
 
 
 def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """Replaces the chart of a Helm release by a local chart, because the official plugin would download it. The
-    simulated provider needs no such change.
+    """Replaces the chart of a Helm release by a local chart, because the official plugin would download the chart. The
+    simulated provider replaces charts by itself.
     """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None
@@ -184,9 +188,10 @@ def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.Resourc
 
 
 def serve() -> None:
-    """Runs the program for an engine that connects, until the command that started this process has ended.
+    """Runs the program for each engine that connects, until the command that started this process has ended.
 
-    Each line of standard input is a JSON object of environment variables; the answer to it is the server's port.
+    Each line of standard input is a JSON object of environment variables. The process answers each line with the port
+    of its server.
     """
     gc.disable()
     connect_over_loopback()

@@ -13,7 +13,9 @@ from simulator import kubelogin
 from simulator.control_plane.kubeconfig import LOGIN_COMMAND
 
 OFFICIAL_VARIABLE = "PHYSAI_OFFICIAL_KUBERNETES"
-"""Environment variable that tells the program's process to replace the charts of Helm releases by local charts."""
+"""Environment variable that tells the program's process to replace the charts of Helm releases by local charts, for the
+official Kubernetes plugin.
+"""
 
 
 @contextmanager

@@ -17,22 +17,22 @@ from simulator import resident
 from simulator.errors import EngineFailed
 
 PATIENCE = 60.0
-"""Longest wait, in seconds, for an answer of a copied process. A copy of the resident process answers in milliseconds,
-a new process after a second.
+"""Maximum wait, in seconds, for the answer of a copied process. A copy of the resident process answers within
+milliseconds, a new process within a second.
 """
 
 
 @dataclass(frozen=True)
 class Process:
-    """The two pipes to a program's process, which ends when `requests` is closed."""
+    """The two pipes to a program's process. Closing `requests` ends the process."""
 
     requests: IO[str]
     answers: IO[str]
     is_copy: bool = False
 
     def port(self, request: str) -> int | None:
-        """The port with which the process answers a request; None if the process has ended, or if it is a copy that
-        does not answer in time.
+        """The port with which the process answers `request`. None if the process has ended, or if the process is a copy
+        and does not answer in time.
         """
         try:
             print(request, file=self.requests, flush=True)
@@ -47,8 +47,8 @@ _started: list[Process] = []
 
 
 def start(later: str = "") -> None:
-    """Starts the program's process, which ends when this process does. Ctrl-C does not reach it: the engine ends the
-    program.
+    """Starts the program's process, which ends together with this process. Ctrl-C does not reach it, because the engine
+    ends the program.
 
     `later`: module that the resident process loads when it is idle.
     """
@@ -60,8 +60,8 @@ def is_started() -> bool:
 
 
 def address() -> str | None:
-    """Address at which the engine reaches the program, `127.0.0.1:PORT`; the program gets the environment of the
-    calling process. None if no process was started: the program then runs in the calling process.
+    """Address at which the engine reaches the program, `127.0.0.1:PORT`. The program gets the environment of the
+    calling process. None if no process was started: the program then runs inside the calling process.
 
     Raises:
         EngineFailed: the process has ended.

@@ -30,7 +30,7 @@ OTHER_VALUES = ("-C", "--cwd", "--color", "-v", "--verbose", "-s", "--stack", "-
 
 
 def answer(stack: str, arguments: Sequence[str]) -> str:
-    """Text to print instead of running the command; empty to run it."""
+    """Text to print in place of running the command; empty if the command should run."""
     words = _words(arguments)
     if not words or {"-h", "--help"} & set(arguments):
         return ""

@@ -1,5 +1,5 @@
-"""Pulumi's provider `random`, as far as the program uses it: passwords and bytes, generated once and then kept in
-state.
+"""Simulation of Pulumi's provider `random`: the passwords and bytes that the program uses. Each value is generated once
+and then kept in the state.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ _SPECIAL = "!@#$%&*()-_=+[]{}<>:?"
 
 
 class RandomValues(Provider):
-    """Provider of random values: every change of an input generates a new value, and nothing is stored outside the
-    state.
+    """Provider of random values. A change of any input generates a new value; nothing is stored outside the state.
 
-    A password's `bcryptHash` is left out: nothing reads it.
+    A password's `bcryptHash` is left out, because nothing reads it.
     """
 
     package: ClassVar[str] = "random"
@@ -85,7 +84,7 @@ class RandomValues(Provider):
         raise Refused("a random value is replaced, never updated")
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
-        """Does nothing: a value does not exist outside the state."""
+        """Does nothing, because a random value exists only in the state."""
 
 
 def _password(length: int, inputs: dict[str, Any]) -> str:

@@ -29,7 +29,7 @@ class ProviderRecovery(Protocol):
     """Existing resources of one provider, compared with the engine's state."""
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """The resource that an interrupted creation has left behind; None if it has left none."""
+        """The resource that an interrupted creation has left behind; None if there is no such resource."""
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:

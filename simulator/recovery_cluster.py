@@ -1,4 +1,6 @@
-"""Objects that a killed run has left in a cluster, and Helm releases whose helm was killed."""
+"""Recovery of a cluster after a killed run: objects that the run has left, and Helm releases whose helm process was
+killed.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,18 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class ClusterRecovery:
-    """Existing objects and releases of one cluster, read with an administrator's rights."""
+    """Recovery of one cluster: compares its objects and releases with the engine's state, with an administrator's
+    rights.
+    """
 
     client: Client
     helm: Helm
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """The existing object or release, to be completed by an update; None if there is none.
+        """The object or release that an interrupted creation has left behind, to be completed by an update; None if
+        there is none.
 
-        An interrupted install is removed.
+        An interrupted install of a release is removed instead.
         """
         inputs: dict[str, Any] = resource.get("inputs") or {}
         if resource["type"] == RELEASE_TYPE:
@@ -62,9 +67,7 @@ class ClusterRecovery:
         return Created(object_id(inputs), {**inputs, **manager}, unfinished=True)
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """Undoes an interrupted upgrade of a release, because helm would treat it as an upgrade that is still
-        running.
-        """
+        """Undoes an interrupted upgrade of a release: helm would otherwise report that an upgrade is still running."""
         if resource["type"] != RELEASE_TYPE:
             return
         namespace, name = parse_id(str(resource["id"]))
@@ -76,14 +79,16 @@ class ClusterRecovery:
             self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
 
     def _forget(self, name: str, namespace: str) -> None:
-        """Removes the record of the unfinished revision; helm then upgrades from the revision before it."""
+        """Removes helm's record of the unfinished revision. helm then upgrades from the revision before the unfinished
+        one.
+        """
         last = self.helm.last_release(name, namespace) or {}
         record = f"sh.helm.release.v1.{name}.v{last['version']}"
         self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True for a release that no longer exists, because a release cannot be uninstalled twice. Deleting an object
-        again is no error.
+        """True if the resource is a release that no longer exists: a release cannot be uninstalled twice, whereas
+        deleting an object twice is no error.
         """
         if resource["type"] != RELEASE_TYPE:
             return False

@@ -1,7 +1,7 @@
-"""An API server with the objects of a recording, which nobody can change.
+"""API server with the objects of a recording, in which nobody can change anything.
 
-etcd and kube-apiserver are the real programs. No controller, no scheduler and no part of the simulator runs beside
-them, so that everything stays as it was recorded: nothing is scheduled, started, evicted or deleted.
+etcd and kube-apiserver are the real programs. No controller, scheduler or other part of the simulator runs beside them,
+so everything stays as it was recorded: nothing is scheduled, started, evicted or deleted.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses")
 """Resources (plural names) that are loaded first, because other objects need them."""
 SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields",
                "selfLink", "ownerReferences", "deletionGracePeriodSeconds")  # fmt: skip
-"""Fields of an object's metadata that are removed before it is created: the API server sets them itself, or they refer
-to an object by an id that it no longer has.
+"""Metadata fields that are removed before an object is created. The API server sets these fields itself, or they refer
+to other objects by old ids.
 """
 MOST_OWNERS = 8
 """Maximum depth of a chain of owners whose objects are created in the order of the chain. The Pod of a CronJob has two
@@ -51,25 +51,25 @@ OWN_OBJECTS = frozenset({
     "clusterroles /admin", "clusterroles /edit", "clusterroles /view", f"clusterroles /{READER}",
     "configmaps kube-system/extension-apiserver-authentication", "services default/kubernetes",
 })  # fmt: skip
-"""Objects that are not loaded, because the API server or this module creates its own of the same name."""
+"""Objects of the recording that are not loaded, because the API server or this module creates its own object with the
+same name.
+"""
 SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {
     "services": ("spec.clusterIP", "spec.clusterIPs[]"),
     "customresourcedefinitions": ("status",),
 }
-"""Paths of values that differ from the recording, because the API server chooses them, by resource."""
+"""Paths of values that may differ from the recording because the API server chooses them, by resource."""
 READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
 """URL paths, other than those of resources, that the reader may request."""
 PLAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-"""Pattern of valid names of resources, groups and namespaces, without characters that have a meaning in a URL path or
-an RBAC rule.
+"""Pattern of the valid names of resources, groups and namespaces. No character in such a name has a special meaning in
+a URL path or an RBAC rule.
 """
 LIST = re.compile(rf"(/api/v1|/apis/{PLAIN.pattern}/v[a-z0-9]+)/{PLAIN.pattern}")
 ADMISSION = ("ServiceAccount", "PodSecurity", "LimitRanger", "ResourceQuota", "Priority", "RuntimeClass",
              "DefaultTolerationSeconds", "StorageObjectInUseProtection", "PersistentVolumeClaimResize",
              "DefaultStorageClass", "NamespaceLifecycle", "TaintNodesByCondition", "PodTopologyLabels")  # fmt: skip
-"""Admission plugins that are turned off, because they could refuse or change objects that were accepted when they were
-recorded.
-"""
+"""Admission plugins that are turned off, because they could refuse or change the recorded objects."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,10 @@ class ReplayPlane(ControlPlane):
         return {"etcd", "kube-apiserver"} <= set(processes.running(self.folder))
 
     def load(self, lists: Iterable[Listed], readable: Iterable[str], say: Callable[[str], None]) -> Loaded:
-        """Creates the recorded objects with their status; objects that others need are created first.
+        """Creates the recorded objects with their status. Objects that other objects need are created first.
 
-        `readable`: resources that the reader may read even if the server does not have them, so that the answer is "not
-        found" and not "forbidden".
+        `readable`: resources that the reader may read even if the server does not have them. The reader then gets the
+        answer "not found" in place of "forbidden".
         """
         client, found = Client(self.admin_kubeconfig()), Loaded()
         given = list(lists)
@@ -191,10 +191,11 @@ class Item:
 
 
 def loadable(lists: Iterable[Listed]) -> Iterator[Item]:
-    """Objects of a recording to create; objects that others need come first, and owners before the objects they own.
+    """The objects of a recording to create, in this order: objects that other objects need come first, and owners come
+    before the objects that they own.
 
-    A recording may come from anybody. So objects that would give rights, call a server, or change what the API server
-    has created for itself are left out.
+    A recording may come from anybody. So objects are left out that would give rights, call a server, or change what the
+    API server has created for itself.
     """
     given = [each for each in lists if LIST.fullmatch(each.path) and each.resource not in NOT_LOADED]
     items = [Item(each, item) for each in given for item in each.items if _is_own(each, item)]
@@ -218,7 +219,7 @@ def _is_own(listed: Listed, item: Mapping[str, Any]) -> bool:
 
 
 def reader_rules(resources: Iterable[str]) -> list[Object]:
-    """Rights of the reader: to read these resources, but not their subresources, such as `nodes/proxy`."""
+    """Rights of the reader: to read `resources`, but no subresources such as `nodes/proxy`."""
     named = sorted({each for each in resources if PLAIN.fullmatch(each)})
     return [
         {"apiGroups": ["*"], "resources": named, "verbs": ["get", "list", "watch"]},
@@ -246,7 +247,7 @@ def _body(listed: Listed, item: Mapping[str, Any]) -> Object:
 
 
 def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> str:
-    """Creates an object and its status. Returns its new id; an empty one if it was not created."""
+    """Creates an object and its status. Returns the new id of the object; empty if the object was not created."""
     body = {key: value for key, value in item.items() if key != "status"}
     place = listed.place(item)
     new = ""
@@ -267,9 +268,7 @@ def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> str:
 
 
 def _let_read(client: Client, resources: Iterable[str]) -> None:
-    """Gives the reader, and nobody else, the right to read these resources of the recording and all resources that the
-    server itself has.
-    """
+    """Gives the reader, and nobody else, the right to read `resources` and all resources that the server itself has."""
     rights = "/apis/rbac.authorization.k8s.io/v1"
     versions = ["/api/v1"]
     for group in client.get("/apis")["groups"]:

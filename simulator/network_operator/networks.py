@@ -76,7 +76,7 @@ def _selects(pool: Json, node: Json) -> bool:
 def interfaces(
     pods: Sequence[Json], pools: Mapping[str, Json], definitions: Mapping[tuple[str, str], Json]
 ) -> dict[tuple[str, str], str]:
-    """The annotation that Multus has yet to write on Pods with an additional network interface, by namespace and name.
+    """Annotations about network interfaces that Multus still has to write, by namespace and name of the Pod.
 
     Args:
         pools: IPPools by name.
@@ -103,7 +103,7 @@ def interfaces(
 
 
 def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
-    """The kubelet's message about a Pod that names a network that does not exist; empty if all its networks exist.
+    """The kubelet's message about a Pod that names a missing network; empty if all networks of the Pod exist.
 
     Multus refuses the sandbox (k8snetworkplumbingwg/multus-cni pkg/k8sclient, getKubernetesDelegate).
     """
@@ -120,8 +120,8 @@ def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
 
 
 def wanted_by(pod: Json) -> list[tuple[str, str]]:
-    """Namespace and name of each network that a Pod's annotation names: `a` or `other/a`, separated by commas, or a
-    JSON list.
+    """Namespace and name of each network that a Pod's annotation names. The annotation is a JSON list, or a list of
+    `NAME` or `NAMESPACE/NAME` separated by commas.
     """
     own = str(at(pod, "metadata.namespace"))
     text = annotations_of(pod).get(WANTED, "")
@@ -137,8 +137,8 @@ def _status(pod: Json) -> list[Json]:
 
 
 def _address(definition: Json | None, pools: Mapping[str, Json], node: str, taken: set[str]) -> str | None:
-    """The first free address in the node's block of the IPPool; None if the definition, the pool, the block or a free
-    address is missing.
+    """The first free address in the block of addresses that an IPPool has for the node. None if the definition, the
+    IPPool or the block is missing, or if no address is free.
     """
     config: Any = json.loads(str(at(definition or {}, "spec.config", "{}")))
     pool = pools.get(str(at(config, "ipam.poolName", "")))

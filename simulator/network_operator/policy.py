@@ -30,8 +30,8 @@ def has_cards(node: Mapping[str, Any]) -> bool:
 
 
 def daemonsets(policy: Json, nodes: Iterable[Json]) -> list[Json]:
-    """All DaemonSets that the operator creates for a policy; the OFED driver has one for each operating system of the
-    nodes.
+    """All DaemonSets that the operator creates for a policy. For the OFED driver, it creates one DaemonSet for each
+    operating system of the nodes.
     """
     spec: Json = at(policy, "spec", {})
     found: list[Json] = []
@@ -111,7 +111,8 @@ def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str
 
 
 def resources(policy: Json, node: Json, plugins: Iterable[str]) -> dict[str, int]:
-    """Resources that the device plugins on a node offer. `plugins`: the state names of the running plugins.
+    """Resources that the device plugins on a node offer. `plugins`: names of the operator states whose device plugins
+    run on the node.
 
     A plugin whose configuration is not JSON, or whose selectors match no adapter, offers nothing.
     """

@@ -1,5 +1,5 @@
-"""Delayed start of Pods that name networks: the kubelet creates no sandbox for them before Multus has found the
-networks.
+"""Delayed start of Pods that name additional networks: as with a real kubelet, such a Pod starts only once Multus has
+found the networks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Simulation of NVSentinel: monitors that turn faults into events, the quarantine of nodes, and the drain of these
-nodes.
+"""Simulation of NVSentinel: its monitors turn faults into events, and its modules quarantine and drain the nodes with
+such events.
 
 Source: NVIDIA/NVSentinel, the modules named in each file. What is simulated: docs/reference/nvsentinel-model.md.
 """

@@ -1,4 +1,4 @@
-"""node-drainer: its treatment of the Pods on a quarantined node (node-drainer/pkg/evaluator, pkg/informers)."""
+"""Decisions of node-drainer about the Pods on a quarantined node (node-drainer/pkg/evaluator, pkg/informers)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 
 Mode = Literal["Immediate", "AllowCompletion", "DeleteAfterTimeout"]
 MODES: tuple[Mode, ...] = ("Immediate", "DeleteAfterTimeout", "AllowCompletion")
-"""Drain modes by precedence: if several patterns match a namespace, the first of these modes is used."""
+"""Drain modes, the first with the highest precedence: if several patterns match a namespace, the mode with the highest
+precedence is used.
+"""
 QUARANTINED, DRAINING, DRAINED = "quarantined", "draining", "drain-succeeded"
 """Values of the node's state label."""
 WAITING_REASON = "AwaitingPodCompletion"
@@ -26,7 +28,7 @@ class Config:
     namespaces: Sequence[tuple[str, Mode]]
     """Patterns of namespaces with the mode of their Pods."""
     system: str = ""
-    """A regular expression for the namespaces that node-drainer leaves alone."""
+    """Regular expression for the namespaces whose Pods node-drainer leaves alone."""
     eviction_seconds: float = 60
     delete_minutes: float = 60
     not_ready_minutes: float = 5
@@ -43,7 +45,7 @@ class Config:
         )
 
     def mode(self, where: str) -> Mode | None:
-        """The drain mode for the Pods of a namespace; None if node-drainer leaves them alone."""
+        """The drain mode for the Pods of a namespace; None if node-drainer leaves the namespace's Pods alone."""
         if self.system and re.search(self.system, where):
             return None
         found = {mode for pattern, mode in self.namespaces if fnmatch.fnmatchcase(where, pattern)}
@@ -52,14 +54,14 @@ class Config:
 
 @dataclass(frozen=True)
 class Drain:
-    """Actions of node-drainer on a node's Pods in one round. If there are none, the node is drained."""
+    """Actions of node-drainer on a node's Pods in one round. If all three lists are empty, the node is drained."""
 
     evict: list[Json] = field(default_factory=list[Json])
     """Pods to evict through the eviction API, which respects disruption budgets."""
     delete: list[Json] = field(default_factory=list[Json])
-    """Pods to delete by force, without respect to disruption budgets."""
+    """Pods to delete directly, which ignores disruption budgets."""
     wait: list[Json] = field(default_factory=list[Json])
-    """Pods whose own end is awaited."""
+    """Pods that node-drainer lets end by themselves and waits for."""
 
     @property
     def is_done(self) -> bool:
@@ -99,7 +101,8 @@ def waiting_message(pods: Sequence[Json]) -> str:
 def _is_in_the_way(config: Config, pod: Json, now: float) -> bool:
     """True if a drain has to remove the Pod.
 
-    Pods of DaemonSets, ended Pods, and Pods stuck or not ready for long are ignored (filterEvictablePods).
+    Three kinds of Pods are ignored: Pods of DaemonSets, Pods that have ended, and Pods that have been stuck or not
+    ready for long (filterEvictablePods).
     """
     owners: list[Json] = at(pod, "metadata.ownerReferences", [])
     if any(each.get("kind") == "DaemonSet" for each in owners) or at(pod, "status.phase") in ("Succeeded", "Failed"):

@@ -76,8 +76,8 @@ class HealthEvent:
 
     @property
     def identity(self) -> str:
-        """Check and GPU of the event. A healthy event ends all unhealthy events with the same check and GPU, whatever
-        their code.
+        """Check and GPU of the event. A healthy event ends all unhealthy events with the same check and GPU, even if
+        their error codes differ.
         """
         return f"{self.agent}/{self.check}/{self.gpu}"
 
@@ -86,7 +86,9 @@ class HealthEvent:
 
 
 def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int) -> list[HealthEvent]:
-    """The unhealthy events that a node's present faults cause, from those monitors that run on the node."""
+    """The unhealthy events that a node's present faults cause. Only `monitors`, the monitors that run on the node, send
+    events.
+    """
     found: list[HealthEvent] = []
     for gpu in range(gpus):
         effects = [effect for effect, _ in faults.of_gpu(gpu)]

@@ -1,4 +1,4 @@
-"""NVSentinel in a running cluster: its monitors, and the modules that act on their events."""
+"""NVSentinel in a running cluster: the monitors, and the modules that act on the monitors' events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulator.nvsentinel.names import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAIN
 
 LABELER = "labeler"
 WATCHED_SECONDS = 0.5
-"""Seconds between two checks of a node's Pods that a drain waits for."""
+"""Seconds between two checks of a node while a drain waits for the node's Pods."""
 
 
 class Observed(modules.Cluster, Protocol):
@@ -41,8 +41,8 @@ def loop_of(client: Client) -> Loop:
 
 
 class Nvsentinel:
-    """Simulates NVSentinel's monitors, platform-connectors, labeler, fault-quarantine and node-drainer, each while its
-    Pod runs.
+    """Simulates NVSentinel's monitors, platform-connectors, labeler, fault-quarantine and node-drainer. Each of them
+    works only while its Pod runs.
     """
 
     def __init__(self, cluster: Observed) -> None:
@@ -75,8 +75,8 @@ class Nvsentinel:
                 self._cluster.write(node, LABELER, {"metadata": {"labels": changed}})
 
     def _observe(self, node: Json, running: Mapping[str, Mapping[str, str]]) -> None:
-        """Passes on the events of the node's monitors since the last round, and sets the node conditions
-        that follow.
+        """Passes on the events that the node's monitors have created since the last round, and sets the node conditions
+        for these events.
         """
         key = name(node)
         monitors = [agent for agent in (GPU_MONITOR, SYSLOG_MONITOR) if key in running.get(agent, {})]

@@ -39,7 +39,9 @@ _RELEASED: Changes = {QUARANTINE_ANNOTATION: None, CORDONED_ANNOTATION: None}
 
 
 class Cluster(Protocol):
-    """Reads and writes of the modules; each write has the rights of a service account."""
+    """Interface of the cluster for fault-quarantine and node-drainer. Each write has the rights of a
+    service account.
+    """
 
     def now(self) -> float: ...
     def find(self, path: str) -> Json | None: ...
@@ -58,7 +60,7 @@ class Store:
     queue: list[HealthEvent] = field(default_factory=list[HealthEvent])
     """Events that fault-quarantine has not handled."""
     quarantined: dict[str, float] = field(default_factory=dict[str, float])
-    """Nodes that fault-quarantine has cordoned, with the time in seconds since the epoch."""
+    """Nodes that fault-quarantine has cordoned. Values: time of the cordon in seconds since the epoch."""
 
 
 class FaultQuarantine:
@@ -141,13 +143,13 @@ class FaultQuarantine:
 
 
 class NodeDrainer:
-    """Drains quarantined nodes: checks their Pods until none is left that has to go."""
+    """Drains quarantined nodes: checks a node's Pods in each round until none is left that has to be removed."""
 
     def __init__(self, cluster: Cluster, store: Store) -> None:
         self._cluster, self._store = cluster, store
 
     def run(self) -> bool:
-        """Runs one round over the quarantined nodes; returns True if it has to wait for any of them."""
+        """Runs one round over the quarantined nodes; returns True if a drain has to wait for Pods."""
         config, waits = draining.Config.of(self._cluster.config(NODE_DRAINER)), False
         for node in self._cluster.nodes():
             since = self._store.quarantined.get(name(node))
@@ -176,7 +178,7 @@ class NodeDrainer:
 
 
 def with_times(pod: Json) -> Json:
-    """The Pod, with the times that a drain reads as seconds since the epoch."""
+    """The Pod, in which the times that a drain reads are numbers: seconds since the epoch."""
     times: dict[str, float] = {}
     if deleted := at(pod, "metadata.deletionTimestamp"):
         times["deleted"] = _seconds(str(deleted))

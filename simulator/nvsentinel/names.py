@@ -15,10 +15,12 @@ RELEASE, NAMESPACE = "nvsentinel", "nvsentinel"
 GPU_MONITOR, SYSLOG_MONITOR = "gpu-health-monitor", "syslog-health-monitor"
 FAULT_QUARANTINE, NODE_DRAINER = "fault-quarantine", "node-drainer"
 GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
-"""Label of the nodes that fault-quarantine counts, which the GPU Operator sets."""
+"""Label by which fault-quarantine counts the GPU nodes. The GPU Operator sets this label."""
 BREAKER_CONFIG_MAP = "circuit-breaker"
 QUARANTINE_ANNOTATION = "quarantineHealthEvent"
-"""Annotation on nodes that fault-quarantine has cordoned: the events that it has not seen recover."""
+"""Annotation on a node that fault-quarantine has cordoned. It lists the unhealthy events after which no healthy event
+has come yet.
+"""
 XID_CHECK = "SysLogsXIDError"
 
 Action = Literal["NONE", "COMPONENT_RESET", "CONTACT_SUPPORT", "RESTART_VM", "RESTART_BM"]

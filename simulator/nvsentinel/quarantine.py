@@ -1,4 +1,4 @@
-"""fault-quarantine: its decision whether an event takes a node out of service, and the circuit breaker that stops such
+"""fault-quarantine: decides if an event takes a node out of service, and trips a circuit breaker after too many such
 decisions (fault-quarantine/pkg).
 """
 
@@ -37,7 +37,7 @@ class BreakerConfig:
     enabled: bool = True
     percentage: float = 50
     max_nodes: int = 0
-    """Fixed maximum number of cordoned nodes; 0 for no such maximum."""
+    """Fixed maximum number of cordoned nodes; 0 means no fixed maximum."""
     window_seconds: float = 300
 
     def threshold(self, nodes: int) -> int:
@@ -80,7 +80,7 @@ class Decision:
 
     kind: Kind
     tracked: tuple[str, ...] = ()
-    """Identities of the events for which the node is cordoned after the decision."""
+    """Identities of the events that keep the node cordoned after the decision."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Quarantine:
     config: Config
     tripped: bool = False
     recent: dict[str, float] = field(default_factory=dict[str, float])
-    """Nodes that this process has cordoned, with the time in seconds since the epoch."""
+    """Nodes that this process has cordoned. Values: time of the cordon in seconds since the epoch."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
         """Decision about an event, before any write. The circuit breaker counts each decision to cordon, even if the
@@ -150,7 +150,9 @@ def tracked(node: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def annotation(identities: Sequence[str]) -> str:
-    """The value of the quarantine annotation: a list of event identities. Upstream stores the whole events in it."""
+    """Value of the quarantine annotation: a list of the events' identities. The real NVSentinel stores the complete
+    events in the annotation.
+    """
     return json.dumps(list(identities))
 
 

@@ -1,4 +1,6 @@
-"""The cluster as the operators see it: watched objects by kind, and writes that ignore deleted objects."""
+"""The cluster for the simulated operators: watched objects by kind, and writes that do nothing if the object was
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ _KINDS = {
 
 
 def path_of(kind: str, namespace: str = "", key: str = "") -> str:
-    """URL path of an object; without `key`, of the collection; without `namespace`, of the objects in all
-    namespaces.
+    """URL path of an object. Without `key`, the path of the collection; without `namespace`, the path of the objects in
+    all namespaces.
     """
     where = _KINDS[kind].format(f"/namespaces/{namespace}" if namespace else "")
     return f"{where}/{key}" if key else where
@@ -39,7 +41,7 @@ def path_of(kind: str, namespace: str = "", key: str = "") -> str:
 class Cluster:
     """Watches the objects that the operators act on.
 
-    KAI's own kinds are watched from the time its operator is first available.
+    KAI's own kinds are watched only after KAI's operator was first available.
     """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:

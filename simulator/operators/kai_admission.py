@@ -18,8 +18,8 @@ FRACTION, MEMORY, DEVICES = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devi
 CONTAINER = "gpu-fraction-container-name"
 MPS = "mps"
 SHARED = "runai/shared-gpu-configmap"
-"""Annotation that the webhook adds to a Pod; its value is the beginning of the names of the Pod's ConfigMaps for the
-shared GPU.
+"""Annotation that the webhook adds to a Pod. The value is the beginning of the names of those ConfigMaps that the Pod
+needs for a shared GPU.
 """
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
@@ -176,7 +176,7 @@ def _hide(pod: Json, place: _Place | None) -> None:
 
 
 def _others(pod: Json, place: _Place | None) -> Iterator[tuple[str, int, Json]]:
-    """All containers of the Pod except the one with the GPU fraction."""
+    """All containers of the Pod, except the container that gets the fraction of a GPU."""
     for section in ("initContainers", "containers"):
         for index, container in enumerate(at(pod, f"spec.{section}", [])):
             if (section, index) != place:

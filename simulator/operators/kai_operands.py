@@ -51,8 +51,8 @@ used only if GPUs are spread.
 
 
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
-    """All objects that the operator creates for the Config itself. Objects of webhooks are included only with an
-    `endpoint`, which answers the webhooks.
+    """All objects that the operator creates for the Config itself. Webhooks' objects are included only if `endpoint`,
+    the server that answers webhooks, is given.
     """
     found: list[Json] = []
     for section, operand in kai_names.OPERANDS.items():
@@ -68,9 +68,9 @@ def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
 
 
 def admission_arguments(config: Json) -> list[str]:
-    """The command line of the admission container, which tells its webhooks what to add to a Pod.
+    """Command line of the admission container, which contains the settings for the webhooks' changes to Pods.
 
-    The default runtime class applies only if neither key of the Config is set; an empty value turns the runtime class
+    The default runtime class applies only if neither key of the Config is set. An empty value turns the runtime class
     off.
     """
     given: Json = at(config, "spec.admission", {})
@@ -90,8 +90,8 @@ def admission_arguments(config: Json) -> list[str]:
 
 
 def shard_operands(config: Json, shard: Json) -> list[Json]:
-    """Objects that the operator creates for a SchedulingShard: its scheduler. Empty if the Config turns schedulers
-    off.
+    """Objects that the operator creates for a SchedulingShard, all for its scheduler. Empty if the Config turns
+    schedulers off.
     """
     if not _has_scheduler(config):
         return []
@@ -117,8 +117,8 @@ def scheduler_name(config: Json, shard: Json) -> str:
 
 
 def arguments(config: Json, shard: Json) -> list[str]:
-    """The scheduler's command line: the operator's own flags, followed by those flags of the shard that the scheduler
-    knows.
+    """The scheduler's command line. It has the operator's own flags first, and then the flags of the shard, except
+    flags that the scheduler does not know.
     """
     own = {
         "scheduler-conf": "/etc/config/config.yaml",
@@ -219,7 +219,7 @@ def _has_scheduler(config: Json) -> bool:
 
 
 def _owned(owner: Json, item: Json) -> Json:
-    """The object with an owner reference, so that it is deleted with its owner."""
+    """The object with an owner reference, so Kubernetes deletes the object together with its owner."""
     reference = {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],

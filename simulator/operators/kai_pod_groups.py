@@ -65,7 +65,9 @@ def _graph_problems(parts: Sequence[Json]) -> Iterator[str]:
 
 
 def _minimum_problems(part: Json, children: Sequence[str], *, is_update: bool) -> Iterator[tuple[str, bool]]:
-    """Problems with the minimum numbers of one subgroup, each with True if it is only a warning."""
+    """Problems with the minimum numbers of one subgroup. The second value of each problem is True if it is only a
+    warning.
+    """
     name, members, groups = part["name"], part.get("minMember"), part.get("minSubGroup")
     if not children:
         if groups is not None:

@@ -62,7 +62,8 @@ def operand_service(config: Json, operand: str) -> Json | None:
 def scheduler_service(config: Json, key: str) -> Json:
     """The spec of the Service for a shard's scheduler.
 
-    With several replicas the operator itself sets the Service's endpoint to the leader, so the Service has no selector.
+    If the scheduler has several replicas, the operator itself sets the Service's endpoint to the leader. In that case
+    the Service has no selector.
     """
     several = int(at(config, "spec.scheduler.replicas", at(config, "spec.global.replicaCount", 1))) > 1
     kind = at(config, "spec.scheduler.schedulerService.type", "ClusterIP")

@@ -42,7 +42,7 @@ SECRETS = {
     "queueController": "queue-webhook-tls-secret",
     "podGroupController": "podgroup-webhook-tls-secret",
 }
-"""Names of the Secrets with the webhooks' certificates, by section of the Config."""
+"""Names of the Secrets that contain the webhooks' certificates, by section of the Config."""
 MUTATING, VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
 
 

@@ -17,8 +17,8 @@ from simulator.operators.starting import crash
 from simulator.operators.webhook_server import WebhookServer
 
 MOUNTS = "mounts"
-"""Value of the annotation `played-by` of Pods that wait until the objects that they mount exist. KWOK then runs these
-Pods like all others.
+"""Value of the annotation `played-by` of Pods that wait until all objects that they mount exist. After that, KWOK runs
+these Pods like any others.
 """
 MISSING_SECONDS = 0.3
 """Seconds between two checks for an object that a Pod mounts and that does not exist yet."""

@@ -28,8 +28,8 @@ class StartProblem:
 
 
 def start_problem(pod: Json, find: Find) -> StartProblem | None:
-    """Problem with the first missing object that a Pod refers to, in the order in which the kubelet needs them:
-    volumes, then variables. None if all objects exist.
+    """Problem with the first missing object that the Pod refers to; None if all objects exist. The order is the
+    kubelet's: first volumes, then environment variables.
     """
     namespace = str(at(pod, "metadata.namespace", ""))
     for volume in at(pod, "spec.volumes", []):
@@ -99,8 +99,8 @@ def status(pod: Json, why: StartProblem, now: str) -> Json:
 
 
 def event(pod: Json, why: StartProblem, now: str) -> Json:
-    """The kubelet's Event about a Pod. Its name depends on the message, so that a repeated message changes the same
-    Event.
+    """The kubelet's Event about a Pod. The Event's name is computed from its message: the same message changes the
+    existing Event.
     """
     metadata: Json = pod["metadata"]
     about = {"apiVersion": "v1", "kind": "Pod", "name": name(pod), "namespace": metadata["namespace"]}

@@ -30,9 +30,7 @@ class Pulls:
         self._client, self._store = client, Store(file)
 
     def problem(self, pod: Json) -> StartProblem | None:
-        """Problem with the first of the Pod's images that its registry does not have; None if all images can be
-        pulled.
-        """
+        """Problem with the first image of the Pod that the registry does not have; None if all images can be pulled."""
         own = [image for image in _images(pod) if image.partition("/")[0].endswith(SUFFIX)]
         if not own:
             return None

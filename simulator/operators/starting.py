@@ -26,9 +26,9 @@ _SECTIONS = ("service", "workflow", "dataset", "pools", "pod_templates", "resour
 
 
 def crash(pod: Json, find: Find) -> StartProblem | None:
-    """The first reason why a container of the Pod ends at its start; None if there is none.
+    """The first reason why a container of the Pod ends when it starts; None if no container ends.
 
-    The Pod's Secrets and ConfigMaps must exist.
+    The Secrets and ConfigMaps that the Pod refers to must exist.
     """
     namespace = str(at(pod, "metadata.namespace", ""))
     problem = next(_problems(pod, lambda kind, name: find(kind, namespace, name) or {}), None)

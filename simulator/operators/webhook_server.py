@@ -1,7 +1,7 @@
 """HTTPS server on loopback that a simulated cluster's API server calls for webhooks, in the controllers' process.
 
-A Service of a simulated cluster leads nowhere, so webhook configurations have this server's address in place of the
-Service. Address and certificate stay the same when the control plane is restarted.
+A Service of a simulated cluster leads nowhere, so webhook configurations have this server's address in place of a
+Service. The server's address and certificate stay the same when the control plane is restarted.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class _Server(ThreadingHTTPServer):
     context: ssl.SSLContext
 
     def finish_request(self, request: object, client_address: object) -> None:
-        """Finishes a request in the connection's own thread, so that a client that stops during its handshake delays no
-        other.
+        """Finishes a request in a thread of its own, so a client that stops during its TLS handshake does not delay
+        other clients.
         """
         try:
             secured = self.context.wrap_socket(request, server_side=True)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Simulated OSMO service and agents, which create a workflow's objects and follow them.
+"""Simulated service and agents of OSMO, which create the objects of a workflow and follow the workflow.
 
 The service has no database, no storage and no users. It acts in the cluster with the rights of the agents' service
-account, so it lacks every right that the agents' chart does not grant.
+account, so it can do only what the agents' chart allows.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from simulator.osmo_names import (
 )
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
-"""Function that returns the init container of a Pod that fails on its node, with exit code and message; None if no init
-container fails.
+"""Function that returns the name of an init container of the Pod that fails on the Pod's node, with exit code and
+message; None if none fails.
 """
 
 

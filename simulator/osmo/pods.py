@@ -46,7 +46,9 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 
 
 def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """State of an init container that failed; None if none did. OSMO's own report of such a failure was not seen."""
+    """State of an init container that failed; None if no init container failed. It is not known how OSMO itself reports
+    such a failure.
+    """
     statuses: list[Mapping[str, Any]] = status.get("initContainerStatuses") or []
     states: list[Mapping[str, Any]] = [each.get("state", {}).get("terminated") or {} for each in statuses]
     return next((each for each in states if each.get("exitCode")), None)

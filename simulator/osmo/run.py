@@ -1,4 +1,4 @@
-"""One workflow in the cluster: its Pods, their retries, and the statuses of its tasks and groups."""
+"""One run of a workflow in the cluster: Pods, retries, and the statuses of tasks and groups."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class Run:
         return True
 
     def _explain(self, why: str) -> None:
-        """Gives all tasks that wait for a node or run the reason why their status is no longer updated. Their status
-        stays as it was last reported.
+        """Writes a reason to all tasks that wait for a node or run: why their status is no longer updated. Each task
+        keeps the status that was last reported.
         """
         for name, group in self._groups.items():
             for task in group.tasks:
@@ -119,7 +119,9 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """True if every Pod of the group has a node, or is known to get no node."""
+        """True if it is decided for every Pod of the group: the Pod has a node, or the scheduler has said that it gets
+        none.
+        """
         pods = self._pods()
         for task in group.tasks:
             found = pods.get(task.pod)

@@ -36,10 +36,10 @@ class Service:
         self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
 
     def run(self, workflow: Workflow, after_exit: AfterExit, report: Report, missing: Missing = dict) -> Result:
-        """Runs the workflow to its end, or as far as it gets without an agent, and returns its result.
+        """Runs the workflow to its end and returns the result. Without an agent, the run may stop earlier.
 
-        Its remaining objects in the cluster are then deleted, if a worker is connected. A refusal by the API server
-        ends the workflow.
+        Afterwards, the workflow's remaining objects in the cluster are deleted if the worker agent is connected. If the
+        API server refuses a request, the workflow ends.
 
         Args:
             report: Called with each task when the task changes.

@@ -29,7 +29,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Group:
-    """Tasks that run together. A group starts when the groups whose output it needs have completed."""
+    """Tasks that run together. A group starts once all groups have completed whose output it needs."""
 
     name: str
     tasks: tuple[Task, ...]
@@ -40,8 +40,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Workflow:
-    """A submitted workflow. `queue_seconds`: simulated seconds for which it may wait. `exec_seconds`: simulated seconds
-    for which it may run.
+    """A submitted workflow. `queue_seconds`: maximum time to wait, in simulated seconds. `exec_seconds`: maximum time
+    to run, in simulated seconds.
     """
 
     id: str
@@ -90,7 +90,7 @@ class Result:
     groups: dict[str, str] = field(default_factory=dict[str, str])
     tasks: dict[str, TaskResult] = field(default_factory=dict[str, TaskResult])
     waits: str = ""
-    """Reason why nobody followed the workflow to its end (an agent is missing); empty if it ended."""
+    """Reason why the workflow was not followed to its end, such as a missing agent; empty if the workflow has ended."""
     left: bool = False
     """True if the run's objects are still in the cluster because no agent could delete them."""
 

@@ -1,4 +1,4 @@
-"""Users, their roles and their access tokens, which the real service keeps in its database."""
+"""Users of OSMO, with their roles and access tokens. The real service keeps them in its database."""
 
 from __future__ import annotations
 

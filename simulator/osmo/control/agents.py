@@ -1,4 +1,5 @@
-"""The agents of this cluster's backend as the control plane sees them: connected with a token that it accepts, or not.
+"""Connection state of the agents of this cluster's backend: an agent is connected if the control plane accepts the
+agent's token.
 
 An agent reads its token when its container starts (the chart mounts the file by `subPath`), and exchanges it for a JWT
 every five minutes.
@@ -66,10 +67,10 @@ class Agents:
         return next(iter(self.missing(backend).values()), "")
 
     def missing(self, backend: str) -> dict[str, str]:
-        """Agents of a backend that are not connected, `listener` or `worker`, and the reason for each.
+        """Agents of a backend (`listener` or `worker`) that are not connected, and the reason for each.
 
-        A control plane outside this cluster is assumed to accept its operator's tokens; its agents must still be
-        running.
+        A control plane outside this cluster is assumed to accept the tokens that its operator gave; the agents must
+        still be running.
         """
         configuration = self._configuration()
         self.look()

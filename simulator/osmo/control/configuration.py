@@ -57,8 +57,8 @@ def declared(find: Find) -> Configuration:
 def _elsewhere(find: Find) -> Configuration:
     """Configuration of a control plane outside this cluster.
 
-    Its operator is assumed to have applied the stack's values, and to have given OSMO's user role to the group of the
-    simulation's deployers.
+    The operator of that control plane is assumed to have applied the stack's values, and to have given OSMO's user role
+    to the group of the simulation's deployers.
     """
     values: dict[str, Any] = {}
     for text in _data(find, VALUES).values():

@@ -69,7 +69,7 @@ class Surroundings:
     missing: Callable[[str], Mapping[str, str]]
     """Function that returns the agents of a backend that are not connected, with the reason for each."""
     workflow: interactive.Look = lambda workflow: None
-    """Function that returns a workflow that has Pods in the cluster; None if the workflow has none."""
+    """Function that returns the state of a workflow from its Pods in the cluster; None if the workflow has no Pods."""
 
 
 class Requests:
@@ -172,8 +172,8 @@ def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller
 
 
 def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """The requested pools, or all pools if none are requested. `missing` lists the agents that are not connected for a
-    pool; the real service does not report them.
+    """The pools that the request asks for; all pools if it asks for none. `missing` lists the agents that are not
+    connected for a pool, which the real service does not report.
     """
     pools = gateway.around.configuration().pools
     asked = request.query.get("pools") or list(pools)

@@ -51,7 +51,7 @@ Look = Callable[[str], Running | None]
 
 
 def running(pods: list[Json]) -> Running | None:
-    """State of one workflow from its Pods; None if it has none."""
+    """State of one workflow, from the workflow's Pods; None if there are no Pods."""
     if not pods:
         return None
     labels: list[dict[str, str]] = [at(pod, "metadata.labels", {}) for pod in pods]
@@ -101,7 +101,7 @@ def session(
 
 
 def router(configs: Mapping[str, Any], pool: str) -> str:
-    """Router address of the pool's backend, at which the two sides of a session meet.
+    """Address of the router of the pool's backend. Both sides of a session connect to the router.
 
     Raises Refusal if there is none.
     """

@@ -101,7 +101,9 @@ class KeyVaults:
         return str(status["user"]["username"])
 
     def _is_federated(self, identity: str, account: str) -> bool:
-        """True if a federated credential of the identity, from any stack, is for this account in this cluster."""
+        """True if any stack has given the identity a federated credential for the service account `account` in this
+        cluster.
+        """
         own = Store(self._own / AZURE_FILE).resources.values()
         issuers = {get(each.outputs, "oidcIssuerProfile.issuerURL") for each in own if each.kind == "ManagedCluster"}
         return any(

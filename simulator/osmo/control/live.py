@@ -1,5 +1,5 @@
 """The simulated OSMO control plane beside one cluster: its gateway on loopback, its agents, and the Job that creates
-their token.
+the agents' token.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Caller:
     user: str
     roles: tuple[str, ...]
     external: tuple[str, ...] = ()
-    """Groups and app roles of the caller by the identity provider; the service maps them to roles."""
+    """Groups and app roles that the identity provider has given the caller. The service maps them to OSMO's roles."""
 
 
 def id_token(principal: Principal, audience: str, key: bytes, now: float | None = None) -> str:

@@ -65,8 +65,8 @@ BUILT_IN: Mapping[str, Role] = {
     BACKEND: Role((Policy(("internal:Operator", "pool:List", "config:Read"), ("*",)),), frozenset({BACKEND})),
     DEFAULT: Role(()),
 }
-"""Roles in the chart's values (`service` 1.3.1, services.configs.roles), as far as the simulated gateway's requests
-need them.
+"""Roles in the chart's values (`service` 1.3.1, services.configs.roles), with only those actions that requests to the
+simulated gateway need.
 """
 
 

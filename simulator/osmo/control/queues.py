@@ -103,8 +103,8 @@ class Queues:
         return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def _connections(self, configuration: Configuration) -> dict[str, str]:
-        """Identity of each backend's present connection: the uids of the worker's Pods, and of the control plane's Pods
-        that they are connected to.
+        """Identity of each backend's present connection. It is made from the uids of the worker's Pods and the uids of
+        the control plane's Pods.
         """
         ends = sorted(_uid(pod) for pod in self._services() if _runs(pod))
         if configuration.here and not ends:
@@ -122,8 +122,8 @@ class Queues:
 
 
 def synchronize(worker: Client, wanted: list[Json]) -> None:
-    """Makes the objects equal to `wanted` as the worker does: creates or replaces those that differ, deletes all
-    others.
+    """Makes the objects in the cluster equal to `wanted`, as the worker does: creates missing objects, replaces objects
+    that differ, and deletes all other objects.
 
     Raises ApiError.
     """

@@ -145,7 +145,7 @@ class TokenPods:
         return container
 
     def _project(self, volume: Json, target: Path, namespace: str, account: str) -> None:
-        """Writes tokens of the Pod's service account for other audiences, as the kubelet does."""
+        """Writes tokens of the Pod's service account for the audiences in a projected volume, as the kubelet does."""
         for source in volume.get("sources") or ():
             wanted: Json | None = source.get("serviceAccountToken")
             if wanted and wanted.get("audience"):
@@ -156,7 +156,9 @@ class TokenPods:
                 (target / wanted["path"]).write_text(self._client.request("POST", path, body)["status"]["token"])
 
     def _content(self, volume: Json, namespace: str) -> Mapping[str, bytes]:
-        """Files of a volume, content by path. Those of a Secret go into a folder that only this user can read."""
+        """Files of a volume: content by path. Files of a Secret are written into a folder that only the current user
+        can read.
+        """
         source, kind = volume.get("configMap"), "ConfigMap"
         if volume.get("secret"):
             source, kind = {**volume["secret"], "name": volume["secret"]["secretName"]}, "Secret"
@@ -179,8 +181,8 @@ class TokenPods:
         return f"{key}{separator}{_below(folder, container, value)}"
 
     def _resolved(self, url: str) -> str:
-        """The URL to use in place of `url`: the simulated gateway's for an existing Service of the cluster, else `url`
-        itself.
+        """The URL to use in place of `url`. For an existing Service of the cluster, it is the URL of the simulated
+        gateway; for anything else, `url` itself.
         """
         host = urllib.parse.urlsplit(url).hostname or ""
         parts = host.split(".")

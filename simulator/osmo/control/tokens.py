@@ -1,7 +1,8 @@
 """JSON Web Tokens of the simulation's Entra ID and OSMO.
 
-Both sign with the same secret key, which the gateway also has (HS256). The real Entra ID and OSMO sign with private
-keys, and Envoy fetches their public keys. Whoever can read this user's files could sign tokens of the simulation.
+Entra ID and OSMO sign with the same secret key here, and the gateway checks with that key (HS256). In reality both sign
+with private keys, and Envoy fetches the public keys. Anybody who can read this user's files can therefore sign tokens
+of the simulation.
 """
 
 from __future__ import annotations
