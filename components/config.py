@@ -1,4 +1,4 @@
-"""The engine's configuration of this project, decoded."""
+"""Configuration of the stack, decoded from the form in which Pulumi's engine passes it to the program."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
 
 
 def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Loaded:
-    """The stack with `charts.source: cache`, unless a simulation asks for another source.
+    """Returns `loaded` with `charts.source: cache`, unless a simulation asks for another source.
 
     A real release is installed from the archive that was verified: Pulumi's Kubernetes provider would download the
     chart again, and compare the download with nothing.
@@ -144,8 +144,8 @@ def pull_warnings(loaded: Loaded) -> list[Fault]:
 
 
 def plugin_faults() -> list[Fault]:
-    """Faults of provider plugins that are not the recorded ones: the engine downloads plugins and compares them with
-    nothing.
+    """Faults of provider plugins whose program differs from the recorded one. The engine itself does not verify the
+    plugins that it downloads.
     """
     return [fault(file_label(CHECKSUMS), name, problem, fix) for name, problem, fix in plugin_problems()]
 

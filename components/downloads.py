@@ -1,4 +1,5 @@
-"""Charts and provider plugins, which a deployment downloads while it holds a login: they are compared before use.
+"""Charts and provider plugins that a deployment downloads. Since the deployment holds a login, it compares their
+checksums before it uses them.
 
 A simulation downloads neither: the simulator has models of the charts, and providers of its own.
 """

@@ -119,7 +119,9 @@ class Part:
     all these resources, so neither field may ever change.
     """
     owned: Mapping[str, Mapping[str, str]]
-    """Keys that the part's values files may not set, by chart, each with what to change instead."""
+    """Chart keys that the part's values files may not set, by chart. Each value names the setting to change instead, or
+    says why there is none.
+    """
     wanted: Callable[[Settings], bool]
     """Function that returns True for a stack that installs the part."""
     plan: Callable[[Settings, FilePath], Planned]

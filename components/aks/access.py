@@ -46,8 +46,8 @@ class ClusterAccess(pulumi.ComponentResource):
 
 
 def earlier_names(name: str, grant: Grant, grants: Sequence[Grant]) -> list[pulumi.Alias]:
-    """Earlier names of this role assignment: stacks with a single deployer declared it as `<name>-deployer-admin`,
-    with the same id in Azure.
+    """Earlier Pulumi names of the role assignment for `grant`, as aliases. Stacks with a single deployer declared the
+    first deployer's assignment as `<name>-deployer-admin`, with the same id in Azure.
     """
     first = next((each for each in grants if each.name.endswith("-deployer")), None)
     return [pulumi.Alias(name=f"{name}-deployer-admin")] if grant == first else []

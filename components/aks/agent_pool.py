@@ -1,4 +1,4 @@
-"""The properties that all node pools share, inline in the cluster or as separate resources."""
+"""Properties that all node pools share. A pool is declared inside the cluster or as a separate resource."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class NodePoolProperties(TypedDict):
 def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolProperties:
     """Size, disk, placement and scale of `pool`, as arguments of AKS's node pools.
 
-    `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that are scaled
-    away are deleted: deallocated nodes still count against the quota, and the GPU Operator does not survive them
-    (NVIDIA/gpu-operator#729).
+    `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that the autoscaler
+    removes are deleted, not deallocated: deallocated nodes still count against the quota, and the GPU Operator does not
+    work on them after their return (NVIDIA/gpu-operator#729).
     """
     properties = NodePoolProperties(
         vm_size=pool.sku,
@@ -94,8 +94,8 @@ def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgrade
 
 
 def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
-    """Paths, in camelCase, of the pool's properties that updates leave alone: the node count of an autoscaled pool,
-    which the autoscaler changes once the pool exists.
+    """Property paths, in camelCase, that updates of the pool ignore: the node count of an autoscaled pool, which the
+    autoscaler changes after the pool's creation.
     """
     return [f"{prefix}count"] if pool.scale.is_autoscaled else []
 

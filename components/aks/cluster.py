@@ -61,11 +61,11 @@ class ClusterArgs:
     metrics: bool = False
     """True to have Azure Monitor's add-on collect metrics."""
     container_logs: pulumi.Input[str] | None = None
-    """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
+    """Id of the Log Analytics workspace for the output of containers; None if the output is not collected."""
     reads_vaults: bool = False
     """True to install AKS's add-on that mounts secrets from key vaults into Pods."""
     private_api: PrivateApi | None = None
-    """A private API server; None for one with a public address."""
+    """Settings of the private API server; None if the API server has a public address."""
     behind_firewall: bool = False
     """True where the subnets reach the internet through routes to a firewall, not through NAT gateways."""
     after: Sequence[pulumi.Resource] = ()

@@ -9,7 +9,7 @@ from components.aks.agent_pool import UserPoolArgs, declare_user_pool
 
 
 class CpuPool(pulumi.ComponentResource):
-    """The only pool for the platform's own Pods: the system pool, the runners' and the GPU pools are tainted."""
+    """The node pool on which the platform's own Pods run. All other pools (system, runners, GPUs) are tainted."""
 
     node_pool: containerservice.AgentPool
 

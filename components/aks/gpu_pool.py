@@ -37,8 +37,8 @@ class GpuProperties(TypedDict):
 def gpu_properties(name: str, pool: Pool) -> GpuProperties:
     """Labels, taints, driver, Secure Boot and kubelet settings of a GPU pool, and what Spot and GRID require.
 
-    A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
-    returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
+    Evicted Spot nodes are deleted, not deallocated: a deallocated node keeps its quota and breaks the GPU Operator when
+    it returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
     """
     facts = driver_facts(pool)
     properties = GpuProperties(

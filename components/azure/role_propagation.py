@@ -12,10 +12,10 @@ from physical_ai.readiness.azure_failures import base_seconds, hint, is_busy, ma
 
 
 def wait_for_roles(name: str) -> pulumi.ErrorHook:
-    """Hook that makes the engine repeat an operation until the roles that it needs are in effect and no other
-    operation on the cluster is in progress, at most for a fixed time.
+    """Hook that makes the engine repeat an operation until the roles that it needs are in effect and no other operation
+    on the cluster is in progress. After a fixed time the operation fails.
 
-    Other failures are reported, with a `hint` where there is one.
+    Other failures are reported at once, with a `hint` where there is one.
     """
     base = base_seconds(os.environ)
 

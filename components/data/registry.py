@@ -28,7 +28,7 @@ class Registry(pulumi.ComponentResource):
     An image `nvcr.io/nvidia/cuda:13` is pulled as `<login_server>/nvcr.io/nvidia/cuda:13`.
 
     Attributes:
-        ready: what nodes need before they can pull from it.
+        ready: resources that must exist before nodes can pull from the registry.
     """
 
     registry: containerregistry.Registry

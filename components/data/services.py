@@ -33,7 +33,7 @@ class DataServices(pulumi.ComponentResource):
     """All five data services; none of them waits for the cluster.
 
     Attributes:
-        private_targets: the services that have private endpoints in a network without public access.
+        private_targets: services that need a private endpoint if the network has no public access.
     """
 
     postgres: Postgres

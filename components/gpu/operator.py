@@ -21,7 +21,9 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.models.tree import ChartSourceName
 
 TIMEOUT_SECONDS = 1800
-"""Helm waits for the operator and NFD; a node that the autoscaler first has to add takes most of that time."""
+"""Seconds that Helm waits for the GPU Operator and Node Feature Discovery. A node that the autoscaler first has to add
+takes most of the time.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A cluster that exists already: access to it, and the labels and taints that its nodes get."""
+"""A cluster that exists already: access to it, and the labels and taints that the stack gives to its nodes."""
 
 from __future__ import annotations
 

@@ -49,14 +49,14 @@ def _unknown(type: Any, value: Any, path: str) -> Iterator[str]:
 
 
 def _element(type: Any) -> Any:
-    """Type of the elements of a list or a map; None where the SDK does not say."""
+    """Type of the elements in the list or map type `type`; None where the SDK does not say."""
     arguments: tuple[Any, ...] = getattr(type, "__args__", ())
     return arguments[-1] if arguments else None
 
 
 @cache
 def _properties(type: Any, *, of_resource: bool = False) -> Mapping[str, Any]:
-    """Types of a type's properties, by the names in the Kubernetes API."""
+    """Type of each property of the SDK's type `type`, by the property's name in the Kubernetes API."""
     return cast("Mapping[str, Any]", _types.resource_types(type) if of_resource else _types.output_type_types(type))
 
 

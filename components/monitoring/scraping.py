@@ -26,7 +26,7 @@ class ScrapingArgs:
 
 
 class Scraping(pulumi.ComponentResource):
-    """A monitor and a network policy for each exporter."""
+    """A PodMonitor and a network policy for each metrics exporter."""
 
     def __init__(self, name: str, args: ScrapingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Scraping", name, {}, opts)

@@ -33,7 +33,8 @@ class VaultLogin:
 class OsmoTokenArgs:
     """Inputs of `OsmoToken`.
 
-    `secret` is the agents' Secret, which the Job fills; `after` are the resources that the service needs to answer.
+    `secret`: the agents' Secret, which the Job fills.
+    `after`: resources that OSMO's service needs before it can answer.
     """
 
     target: ClusterTarget

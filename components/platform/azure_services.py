@@ -80,7 +80,7 @@ class AzureServices:
 
     @property
     def private_targets(self) -> list[PrivateTarget]:
-        """Services that have a private endpoint in a network that is not public."""
+        """Services that need a private endpoint if the network is not public."""
         own = (self.data, self.scope, self.metrics)
         return [target for each in own if each is not None for target in each.private_targets]
 

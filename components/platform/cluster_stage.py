@@ -20,8 +20,8 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 class ClusterStage:
-    """The parts of the stage `cluster`, and the resources for monitoring, admission and checks that the settings ask
-    for.
+    """The parts that are installed before the GPU stack, and the resources for monitoring, admission and checks that
+    the settings ask for.
 
     Attributes:
         admission: the admission policies, which must exist before OSMO starts a Pod.

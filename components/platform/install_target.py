@@ -23,10 +23,10 @@ from physical_ai.settings import Loaded
 
 
 class InstallTarget:
-    """The platform's namespaces with their isolation, and the account of the drift reader.
+    """The platform's namespaces with their isolation, and the rights of the drift reader.
 
     Attributes:
-        target: access to the cluster. With `registry.only`, every object that is declared with it waits for the
+        target: access to the cluster. With `registry.only`, every object that is declared with `target` waits for the
             policies that allow images of the stack's registry only.
         namespaces: the platform's namespaces by name.
     """

@@ -52,7 +52,9 @@ class InstalledParts:
         return [self.by_name[name] for name in names if name in self.by_name]
 
     def releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
-        """Helm releases of the named parts and of the GPU Operator, as far as the stack has them."""
+        """Helm releases of the parts in `names` and of the GPU Operator. Parts that the stack does not have are left
+        out.
+        """
         found = (self.by_name[name] for name in names if name in self.by_name)
         return [release.resource for each in found for release in each.installed.values()]
 

@@ -16,8 +16,8 @@ from physical_ai.telemetry.amd_counters import CONFIG_MAP
 
 
 class AmdOperator(ChartPart):
-    """AMD's GPU Operator and its DeviceConfigs, which are deleted before it: only the running operator removes their
-    finalizer.
+    """AMD's GPU Operator and its DeviceConfigs. The DeviceConfigs are deleted before the operator, because only the
+    running operator removes their finalizer.
 
     The release's CRDs remain when it is deleted.
     """

@@ -82,7 +82,8 @@ class AmdPlan(PartPlan):
 
 
 def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
-    """Plan of a stack, and the faults of the values file; the plan is None without `amdGpuOperator`."""
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None without
+    `amdGpuOperator`."""
     given = settings.amd_gpu_operator
     if given is None:
         return None, []

@@ -25,7 +25,7 @@ class CertManager(ChartPart):
     """cert-manager's release, its issuer with an identity for DNS records, and the gateway's certificate.
 
     Attributes:
-        certificate: the gateway's certificate, a resource that is created once the certificate is issued.
+        certificate: resource of the gateway's certificate. Its creation ends when the certificate is issued.
     """
 
     certificate: pulumi.Resource

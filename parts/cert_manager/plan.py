@@ -106,9 +106,8 @@ class CertManagerPlan(PartPlan):
 
 
 def cert_manager_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values file; the plan is None where the certificate comes from
-    elsewhere.
-    """
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None where the certificate
+    comes from elsewhere."""
     access = settings.osmo.access
     tls = access.tls
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:

@@ -49,7 +49,8 @@ class DraPlan(PartPlan):
 
 
 def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[Fault]]:
-    """Plan of a stack, and the faults of the values file; the plan is None without a pool with `allocation: dra`."""
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None without a pool with
+    `allocation: dra`."""
     if not claim_pools(settings):
         return None, []
     pinned = newest_chart(names.CHART)

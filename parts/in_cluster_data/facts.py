@@ -78,7 +78,7 @@ def volumes(given: InCluster) -> tuple[Volume, ...]:
 
 
 def volumes_in_use(given: InCluster) -> dict[str, Volume]:
-    """The claim that each service's Pod mounts."""
+    """The PersistentVolumeClaim that the Pod of each service mounts, by service."""
     return {each.service: each for each in volumes(given)}
 
 

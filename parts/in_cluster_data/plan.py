@@ -29,7 +29,9 @@ from physical_ai.settings.models.tree import Settings
 
 NAME = "in_cluster_data"
 GENERATION = "physical-ai/key-generation"
-"""Annotation of Pods that read passwords at their start: another key generation restarts them."""
+"""Annotation with the key generation, on Pods that read passwords only when they start. A new generation changes the
+annotation, which restarts the Pods.
+"""
 AGENT = "data_snapshots"
 """Folder in `agents/`, and Python package, of the program that takes snapshots."""
 SNAPSHOTS = "data-snapshots"

@@ -64,7 +64,8 @@ def is_wanted(settings: Settings) -> bool:
 
 
 def kube_prometheus_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values file; the plan is None where metrics go elsewhere."""
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None where metrics go
+    elsewhere."""
     if not is_wanted(settings):
         return None, []
     pinned = chart(CHART, settings.monitoring.kube_prometheus_version)

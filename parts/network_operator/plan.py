@@ -37,7 +37,8 @@ why there is none.
 
 
 def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values file; the plan is None without `networkOperator`.
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None without
+    `networkOperator`.
 
     After the release come the NicClusterPolicy, and then the addresses and networks of Pods.
     """

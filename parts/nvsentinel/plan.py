@@ -100,7 +100,8 @@ def is_wanted(settings: Settings) -> bool:
 
 
 def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values file; the plan is None in the health mode `alert`."""
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None in the health mode
+    `alert`."""
     if not is_wanted(settings):
         return None, []
     pinned = newest_chart(CHART)

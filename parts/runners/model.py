@@ -38,8 +38,8 @@ class GitHubApp(Model):
 
 
 class Runners(Model):
-    """Runners for the pipelines of this stack: they can reach a private API server because they run in the cluster's
-    network.
+    """Self-hosted runners for the stack's own pipelines. The runners are in the cluster's network, so they can reach a
+    private API server.
     """
 
     config_url: ConfigUrl = Field(

@@ -50,7 +50,7 @@ REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
 
 
 def runners_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values files; the plan is None without `runners`."""
+    """Plan of the part for a stack, and the faults of the user's values files; the plan is None without `runners`."""
     given = settings.runners
     if given is None:
         return None, []

@@ -18,7 +18,7 @@ def slurm_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def is_slurms(settings: Settings, name: str) -> bool:
-    """True for a pool that Slurm schedules; no other scheduler gives its nodes work."""
+    """True for a pool whose nodes get work from Slurm, and from no other scheduler."""
     return settings.slurm is not None and name in settings.slurm.pools
 
 

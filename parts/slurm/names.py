@@ -45,12 +45,14 @@ The operator creates it for every cluster, with or without jobs (SlinkyProject/s
 internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27).
 """
 STATE_PREFIX = "SlurmNodeState"
-"""Prefix of the types of conditions on slurmd's Pods that repeat Slurm's state of the node; the message has the reason
-of a drain.
+"""Prefix of condition types on slurmd's Pods. In these conditions the operator reports Slurm's state of the node; the
+message contains the reason of a drain.
 """
 BUSY_STATES = ("Allocated", "Mixed", "Completing")
 REASON_PREFIX = "slurm-operator: "
-"""Prefix of the reason of a drain that the operator has started. The operator does not undo other drains."""
+"""Prefix of the reason of a drain in Slurm that the operator has started. The operator does not end drains that
+somebody else has started.
+"""
 
 
 def image(daemon: str) -> dict[str, str]:

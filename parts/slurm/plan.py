@@ -55,7 +55,7 @@ TIMEOUT_SECONDS = 900
 
 
 def slurm_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values files; the plan is None without `slurm`."""
+    """Plan of the part for a stack, and the faults of the user's values files; the plan is None without `slurm`."""
     if settings.slurm is None:
         return None, []
     # Both charts are released together; the first brings the CustomResourceDefinitions for the second.

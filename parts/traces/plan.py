@@ -36,7 +36,8 @@ HTTPS = 443
 
 
 def traces_plan(settings: Settings, root: FilePath) -> Planned:
-    """Plan of a stack, and the faults of the values file; the plan is None without `monitoring.traces`."""
+    """Plan of the part for a stack, and the faults of the user's values file; the plan is None without
+    `monitoring.traces`."""
     traces = settings.monitoring.traces
     if traces is None:
         return None, []

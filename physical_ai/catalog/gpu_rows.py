@@ -178,12 +178,12 @@ class SectionKeys(Row):
 
 
 class KeyGroup(Row):
-    """Keys of a chart's values that the same releases of the chart have, and that were read from the same source."""
+    """Keys of a chart's values that exist in the same releases of the chart, and were read from the same source."""
 
     since: Text | None = None
     until: Text | None = None
     read: tuple[Text, ...] = ()
-    """Chart versions at which the keys were read; at least one group of a file has some."""
+    """Chart versions at which the keys were read. At least one group of each file has versions here."""
     sections: dict[str, SectionKeys]
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
     """Allowed values of keys, by full path."""

@@ -50,7 +50,7 @@ class LocalDisks(Row):
     """
     how: How
     believed: tuple[Literal["temp", "cache", "nvme", "placements"], ...] = ()
-    """Fields whose evidence is weaker than `how` says."""
+    """Fields of this row whose evidence is only `believed`, whatever `how` says about the row."""
     source: Text
     date: datetime.date
 

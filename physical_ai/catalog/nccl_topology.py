@@ -40,7 +40,9 @@ class Topology(Row):
     unverified: tuple[Text, ...] = ()
 
     def xml(self) -> str:
-        """Text of the topology file that NCCL reads. The bridges in it have addresses that no device has."""
+        """Text of the topology file that NCCL reads. Its PCI bridges are invented, with addresses that no device
+        has.
+        """
         system = ElementTree.Element("system", version="1")
         link = {"link_speed": self.link["speed"], "link_width": self.link["width"]}
         none = dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem_device"), "0x0000")

@@ -46,8 +46,8 @@ class Reference(Row):
 
 
 def timing(kind: str) -> Timing:
-    """First row of the timings that fits a type, with the minutes that a recording of a real cluster has shown, if one
-    was written down; the last row fits every type.
+    """First row of the timings that fits a Pulumi type; the last row fits every type. If a recording of a real cluster
+    has shown other minutes, the row has the recording's minutes.
     """
     found = next(each for each in _timings() if each.fits(kind))
     for fact in reversed(seen_facts()):

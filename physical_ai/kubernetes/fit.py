@@ -79,7 +79,7 @@ def holds(pod: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Offer:
-    """A node, and the resources that the Pods on it leave free."""
+    """A node, and the free resources on it: those that its Pods do not hold."""
 
     node: Mapping[str, Any]
     free: Amounts

@@ -55,7 +55,7 @@ def time_of(event: Mapping[str, Any]) -> str:
 
 
 def is_about(event: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """True for an event about this object, not about an earlier one of the same name.
+    """True for an event about `item` itself, not about an earlier object of the same name.
 
     Kubelets and monitors write a node's name in place of its UID.
     """

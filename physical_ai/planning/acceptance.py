@@ -20,7 +20,7 @@ It is exempt from the admission policies of GPU Pods, since one check asks for t
 """
 CONTAINER = "check"
 CLAIM = "gpus"
-"""Name of the resource claim in a check's Pod, where the pool gives out its GPUs by claims."""
+"""Name of the resource claim in a check's Pod, on pools whose GPUs Pods get by claims."""
 PEERS = "device_to_device_memcpy_read_ce"
 """Name of nvbandwidth's test between GPUs."""
 ACCOUNT = "gpu-acceptance"

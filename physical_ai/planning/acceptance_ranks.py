@@ -87,8 +87,8 @@ def ranks_job(
 
 
 def ranks_objects(pool: Pool, name: str, key: Key) -> list[dict[str, Any]]:
-    """Objects that the Job's Pods need: their key, their program, their names, and a policy that denies access from
-    others.
+    """Objects that the Job's Pods need: their SSH key, their program, a Service for their DNS names, and a policy that
+    denies access from other Pods.
     """
     files = {path.name: path.read_text(encoding="utf-8") for path in sorted(PROGRAM.iterdir()) if path.is_file()}
     known = topology(pool.sku)

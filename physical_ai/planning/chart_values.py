@@ -42,8 +42,8 @@ class Owned:
     """Keys in the values of a chart that the program decides."""
 
     owners: Mapping[str, str]
-    """Keys that a values file may not set, each with what to change instead. The keys are dotted paths, in which `*` is
-    any one step.
+    """Chart keys that a values file may not set, as dotted paths in which `*` is any one step. Each value names the
+    setting to change instead, or says why there is none.
     """
     ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Values that the program sets for this stack."""

@@ -113,7 +113,9 @@ class KeyTable:
         return _above(self.notes)
 
     def has(self, path: str) -> bool:
-        """True for a key that the chart renders, a section of such keys, and anything inside of a list or map."""
+        """True for a key that the chart renders, for a section with such keys, and for any path inside of a list or
+        map.
+        """
         steps = path.split(".")
         return path in self._sections or any(".".join(steps[:end]) in self.known for end in range(1, len(steps) + 1))
 

@@ -115,7 +115,7 @@ def pattern(path: str) -> re.Pattern[str]:
 
 
 def judge_needs(chart: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about values that break a need of the platform, in the order in which they are written."""
+    """Findings about values that do harm according to the table of needs, in the order in which they are written."""
     for path, value in _each(values, ""):
         if (need := need_against(chart, path, value)) is not None and need.severity != "info":
             yield need.finding(path, value)
