@@ -17,7 +17,7 @@ ANNOTATION = f"{SIMULATOR}faults"
 
 @dataclass(frozen=True)
 class Injected:
-    """A fault that a node has."""
+    """A fault that a node has now."""
 
     fault: str
     gpu: int

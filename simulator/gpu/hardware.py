@@ -94,7 +94,7 @@ INSTANCES = {
 
 
 def instances(layout: Any) -> Mig:
-    """The MIG instances that a layout in mig-parted's format creates on every GPU; `()` if it does not apply to all
+    """MIG instances that a layout in mig-parted's format creates on each GPU; `()` if the layout does not apply to all
     GPUs.
     """
     for entry in layout or ():

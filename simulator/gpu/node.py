@@ -1,4 +1,4 @@
-"""The gates of one GPU node, from event to event.
+"""State changes of one GPU node, caused by events: a node's Pods pass these gates, one after the other.
 
 labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
 

@@ -55,8 +55,8 @@ _DELETE_UNAWAITED = frozenset(
 
 
 class NotInTime(Exception):
-    """Error if an object exists but is not ready in time; it has the object's last state and the reasons why it is not
-    ready.
+    """Error if an object exists but is not ready in time. It contains the last state of the object, and the reasons why
+    the object is not ready.
     """
 
     def __init__(self, live: Object, reasons: list[str]) -> None:

@@ -31,7 +31,7 @@ class KubernetesOptions:
     """Options that every provider instance of one simulator shares."""
 
     helm: str = "helm"
-    """The helm command: a path, or a name looked up on `path`."""
+    """The helm command: a path, or a name that is looked up in the folders of `path`."""
     path: str | None = None
     """Value of PATH for exec credentials (`kubelogin`) and helm; None for this process's PATH."""
     chart_source: ChartSource = _as_named
@@ -76,7 +76,9 @@ _SWITCHES = {
 
 
 def settings_from(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Reads a provider's configuration, in which switches may be booleans or the strings "true" and "false"."""
+    """Reads a provider's configuration. A switch in the configuration is a boolean or one of the strings "true" and
+    "false".
+    """
     switches = {
         field: (config[key] if config.get(key) is not None else environment.get(variable))
         for field, (key, variable) in _SWITCHES.items()

@@ -44,7 +44,7 @@ def fields_of(config: Json | None) -> Sequence[str]:
 
 
 def prefix_of(config: Json | None) -> str:
-    """Prefix of the names of the exporter's series."""
+    """Prefix that the exporter's configuration gives to the names of its series."""
     return str(at(_parsed(config), "CommonConfig.MetricsFieldPrefix", ""))
 
 

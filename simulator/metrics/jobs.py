@@ -64,12 +64,12 @@ def service_jobs(monitor: Json, services: Sequence[Json]) -> list[Job]:
 
 
 def port_of(endpoint: Mapping[str, Any]) -> str:
-    """Name or number of the port that an endpoint names."""
+    """Name or number of the port in an endpoint of a monitor."""
     return str(endpoint.get("port") or endpoint.get("portNumber") or endpoint.get("targetPort", ""))
 
 
 def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
-    """Relabelings in Prometheus' spelling: `target_label` for `targetLabel`."""
+    """Relabelings of an endpoint in Prometheus' spelling, such as `target_label` for `targetLabel`."""
     return [
         _at_pod(each)
         if each.get("targetLabel") == "__address__"
@@ -117,7 +117,7 @@ def _behind(monitor: Json, service: Json, endpoint: Json, index: int) -> Iterato
 
 
 def _own(job: str, endpoint: str) -> list[Json]:
-    """The relabelings that the operator adds before the monitor's own."""
+    """Relabelings that the Prometheus operator adds before the relabelings of the monitor."""
     return [
         {"source_labels": [f"{POD}_phase"], "regex": "(Failed|Succeeded)", "action": "drop"},
         {"source_labels": [NAMESPACE_LABEL], "target_label": "namespace"},

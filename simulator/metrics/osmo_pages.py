@@ -48,7 +48,7 @@ class Events:
         self._versions: dict[str, str] = {}
 
     def look(self, pods: Sequence[Json], nodes: Sequence[Json]) -> None:
-        """Adds the changes since the last call to the counts."""
+        """Adds to the counters all changes of Pods and Nodes since the last call."""
         own = [pod for pod in pods if at(pod, "metadata.namespace") == WORKFLOWS_NAMESPACE]
         self.groups |= {group for pod in own if (group := labels(pod).get("osmo.group_uuid"))}
         for kind, items in (("pod", own), ("node", nodes)):
@@ -194,7 +194,7 @@ def _sample(page: Page, name: str, kind: str, own: Mapping[str, str], value: flo
 
 
 def _histogram(page: Page, name: str, own: Mapping[str, str], count: int, seconds: float) -> None:
-    """Adds a histogram of `count` values that are all `seconds`."""
+    """Adds a histogram in which `count` values all equal `seconds`."""
     page.family(name, "histogram", "As OSMO describes it.")
     for bound in (*BOUNDS, float("inf")):
         shown = "+Inf" if bound == float("inf") else str(bound)

@@ -1,3 +1,3 @@
-"""File in a control plane's folder that has the port of the cluster's exporters."""
+"""File in the folder of a control plane that contains the port of the cluster's exporters."""
 
 METRICS_FILE = "metrics-port.json"

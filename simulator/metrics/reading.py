@@ -75,7 +75,7 @@ class Reader:
         return self._data("/api/v1/query", query=expression)["result"]
 
     def range(self, expression: str, start: float, end: float, step: float) -> list[Json]:
-        """The series of a range query; all times in seconds."""
+        """The series of a range query. `start`, `end` and `step` are in seconds."""
         times = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:.3f}"}
         return self._data("/api/v1/query_range", query=expression, **times)["result"]
 

@@ -48,7 +48,7 @@ def configuration(given: Collected, exporters: str, alertmanager: str, interval_
 
 
 def duration(seconds: float) -> str:
-    """A duration in Prometheus' format, in whole milliseconds, at least one."""
+    """A duration in Prometheus' format: whole milliseconds, at least one millisecond."""
     return f"{max(round(seconds * 1000), 1)}ms"
 
 

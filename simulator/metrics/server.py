@@ -70,6 +70,6 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Prints nothing: scrapes need no log."""
+            """Prints nothing, because scrapes need no log."""
 
     return Handler

@@ -48,7 +48,7 @@ class NetworkOperator:
         self._sandboxes = Sandboxes(client, self.loop.wake)
 
     def round(self) -> None:
-        """Runs one round over everything; does nothing if no operator is running."""
+        """Runs one round of the Network Operator; does nothing if the operator is not running."""
         if not any(int(at(item, "status.availableReplicas", 0)) > 0 for item in self._deployments.all()):
             self._sandboxes.release(lambda pod: "")
             return

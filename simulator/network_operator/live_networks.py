@@ -31,7 +31,7 @@ class PodNetworks:
         self._watches: dict[str, Watch] = {}
 
     def round(self, policy: Json, nodes: list[Json], served: frozenset[str]) -> None:
-        """Runs one round for the policy in effect; `served`: the nodes on which Multus and nv-ipam run."""
+        """Runs one round for the policy in effect. `served`: nodes on which Multus and nv-ipam run."""
         release = str(at(policy, "spec.nvIpam.version", "")).rpartition("network-operator-")[2]
         if release and release != self._served:
             for definition in definitions(IPAM_CHART, release):

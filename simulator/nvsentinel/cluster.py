@@ -65,7 +65,7 @@ class Cluster:
         return self._nodes.all() if self._nodes is not None else []
 
     def operands(self) -> list[Json]:
-        """Driver Pods and DCGM Pods of the GPU stack."""
+        """Pods of the GPU driver and of DCGM."""
         return [pod for watch in self._operands for pod in watch.all()]
 
     def pods(self, node: str) -> list[Json]:

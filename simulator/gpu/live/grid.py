@@ -71,7 +71,8 @@ def agent_faults() -> Generator[None]:
 class Agent:
     """The GRID driver agent on one node.
 
-    If a Pod with another version of the agent starts, the object stays and keeps the records on the host.
+    If a Pod with another version of the agent starts, this object continues with the new program; the agent's records
+    on the host remain.
     """
 
     def __init__(self, cluster: Cluster, node: str, program: Program) -> None:

@@ -114,7 +114,9 @@ def _uid(pod: Json) -> str:
 
 
 def argument(pod: Json, name: str) -> str:
-    """The value after an argument of the Pod's first container; empty if it lacks the argument."""
+    """Value that follows the argument `name` in the command line of the Pod's first container; empty if the argument is
+    missing.
+    """
     containers: list[Json] = at(pod, "spec.containers", [])
     arguments: list[str] = containers[0].get("args") or [] if containers else []
     return next((value for key, value in itertools.pairwise(arguments) if key == name), "")

@@ -172,8 +172,9 @@ def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller
 
 
 def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """The pools that the request asks for; all pools if it asks for none. `missing` lists the agents that are not
-    connected for a pool, which the real service does not report.
+    """The pools that the request asks for; all pools if it names none.
+
+    The field `missing` of a pool lists the agents that are not connected; the real service has no such field.
     """
     pools = gateway.around.configuration().pools
     asked = request.query.get("pools") or list(pools)
