@@ -105,9 +105,9 @@ def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
 
 
 def network_policies(settings: Settings) -> list[dict[str, Any]]:
-    """NetworkPolicies by which only the scraper reaches the Pods of an exporter.
+    """NetworkPolicies that let only the scraper reach the Pods of an exporter.
 
-    Probes come from the node, which is always allowed.
+    Probes of the kubelet still reach the Pods, because traffic from the Pod's own node is always allowed.
     """
     scraper = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SCRAPERS[settings.monitoring.metrics]}}

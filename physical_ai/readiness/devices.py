@@ -59,7 +59,9 @@ def _of_slice(given: Json) -> Iterator[Device]:
 
 
 def with_devices(nodes: Iterable[Json], slices: Iterable[Json]) -> list[Json]:
-    """The nodes with their devices as an allocatable resource that has the driver's name."""
+    """Nodes to whose capacity and allocatable resources the number of their devices is added, under the name of the DRA
+    driver.
+    """
     counts = Counter(device.node for device in devices(slices))
     return [_offering(node, counts[str(at(node, "metadata.name", ""))]) for node in nodes]
 
@@ -76,7 +78,7 @@ def _offering(node: Json, count: int) -> Json:
 
 
 def holders(claims: Iterable[Json]) -> dict[tuple[str, str], str]:
-    """Claim, as namespace/name, to which each device is allocated; the keys are pool and device."""
+    """Claim that holds each allocated device, as NAMESPACE/NAME; the keys are the device's pool and name."""
     found: dict[tuple[str, str], str] = {}
     for claim in claims:
         results: Sequence[Json] = at(claim, "status.allocation.devices.results", [])

@@ -74,7 +74,7 @@ def _is_rolling(deployment: Json, wanted: int) -> bool:
 
 
 def _is_available(item: Json) -> bool:
-    """True where the operator reports that the present generation of the object is available."""
+    """True where the operator reports the present generation of `item` as available."""
     conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
     generation = item["metadata"].get("generation", 0)
     return any(

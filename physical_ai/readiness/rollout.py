@@ -159,7 +159,9 @@ def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -
 
 
 def _behind(item: Json) -> str:
-    """Text on how far a DaemonSet's rollout is; empty where all its Pods have the newest template."""
+    """Text on a DaemonSet's rollout: the number of nodes that the newest version has reached; empty where it has
+    reached all nodes.
+    """
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))

@@ -135,7 +135,7 @@ def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[s
 
 
 def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
-    """Faults of the files.
+    """Faults of the values files for drivers.
 
     Wrong fields are errors. Fields without effect in this stack are warnings, because stacks with other releases share
     the files.

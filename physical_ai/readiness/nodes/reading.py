@@ -165,7 +165,7 @@ def _conditions(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _not_known(kind: str, given: Json, signs: NodeSigns) -> Raw:
-    """Sign for a condition with the status Unknown: its monitor could not determine whether the node has the fault."""
+    """Sign for a condition whose monitor could not determine whether the node has the fault."""
     said = ": ".join(filter(None, (str(given.get("reason", "")), str(given.get("message", "")))))
     shown = f"condition {kind}={given.get('status')}: {said}".rstrip(": ")
     reason = f"It is not known whether the node has {kind}: what sets the condition says {said or 'nothing'}"

@@ -150,7 +150,8 @@ def unusual(node: Json | None) -> list[Json]:
 def is_not_known(condition: Json) -> bool:
     """True for a condition whose monitor could not determine whether there is a fault.
 
-    The kubelet's own conditions do not count: they become Unknown when it stops reporting, which Ready shows.
+    Conditions of the kubelet do not count: they become Unknown when the kubelet stops reporting, and the condition
+    Ready shows that already.
     """
     kind = str(condition.get("type", ""))
     return condition.get("status") not in ("True", "False") and kind not in USUAL and not _means_well(kind)

@@ -107,7 +107,7 @@ def _not_installed(given: PlatformState) -> Iterator[Absence]:
 
 
 def _queues(given: PlatformState, *, agents: bool) -> Iterator[Absence]:
-    """Absence of OSMO's queues, which OSMO's control plane creates when an agent connects."""
+    """Absence of all OSMO queues. OSMO's control plane creates the queues when an agent connects."""
     queues, agents = given.live.get("Queue"), agents or osmo.BACKEND_RELEASE in given.releases
     if agents and queues is not None and not any(name(each).startswith(QUEUES) for each in queues):
         part = Part("Queue", "", f"{QUEUES}*", home=osmo.KAI_NAMESPACE, maker="osmo-agent")

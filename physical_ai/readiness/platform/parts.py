@@ -129,7 +129,7 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
-    """Objects of `manifests/` in the form in which the program declares them."""
+    """Objects that the program itself declares from the files in `manifests/`, completed for the stack."""
     yield from namespace_objects(settings, {})
     if plan.grid is not None:
         grid = grid_objects(plan.grid)

@@ -65,8 +65,8 @@ def read_platform(
 
 
 def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str]]:
-    """Helm's records in the namespaces in which the login may read them, and the namespaces in which
-    reading them failed.
+    """Helm's records in the namespaces of the releases, and the names of the namespaces whose records the login could
+    not read.
     """
     found: list[Json] = []
     refused: set[str] = set()

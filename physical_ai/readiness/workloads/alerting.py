@@ -13,14 +13,14 @@ from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 EXPLAINED_BY_ANY = ("GPUPodPending", "GPUOperandPending")
-"""Alerts that only say that a Pod does not run, which any cause of the Pod explains."""
+"""Names of alerts that only say that a Pod does not run. Any cause of the Pod explains such an alert."""
 EXPLAINED_BY = {
     "OsmoAgentDown": ("agents-down", "agent-missing"),
     "KaiSchedulerDown": ("scheduler-down",),
     "GPUPoolAtMaximum": ("pool-at-maximum",),
     "GPUDriverUpgradeFailed": ("upgrade-failed", "driver-upgrade"),
 }
-"""Causes that explain an alert about the cluster, by alert."""
+"""Ids of the causes that explain an alert about the whole cluster, by the name of the alert."""
 
 
 def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Iterator[Explanation]:

@@ -48,7 +48,9 @@ class Schedule:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """True where both the day of the month and the day of the week are restricted, and one of them suffices."""
+    """True where the schedule restricts both the day of the month and the day of the week; a day that matches one of
+    them is then enough.
+    """
 
     def _has(self, day: datetime.date) -> bool:
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays

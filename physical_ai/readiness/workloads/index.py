@@ -117,8 +117,8 @@ class Index(EventIndex):
         return self._by_pool.get(pool, [])
 
     def template(self, declared: DeclaredPool) -> Json:
-        """An empty node of the pool, with taints, resources and labels from the settings; it has also the labels of an
-        existing node, if there is one.
+        """Node without Pods that the pool would add: it has the taints, resources and labels of the settings, and the
+        labels of an existing node of the pool.
         """
         metadata: Json = {"name": f"{declared.name} (new node)", "labels": dict(declared.labels)}
         live = self.on_pool(declared.name)
@@ -144,7 +144,7 @@ class Index(EventIndex):
         return [pod for pod in found if at(pod, "status.phase") not in ("Succeeded", "Failed")]
 
     def peers(self, pod: Mapping[str, Any]) -> list[Json]:
-        """Pods that start together with the given Pod, which is one of them; empty for a Pod without a group and a
+        """Pods that start together with `pod`, including `pod` itself; empty for a Pod without a group and without a
         workflow.
         """
         group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)

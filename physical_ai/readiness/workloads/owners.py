@@ -79,7 +79,9 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
-    """True where all Pods are healthy, and only the owner's own count is outdated."""
+    """True where all Pods of the owner are healthy, and only the number of ready Pods in the owner's status is
+    outdated.
+    """
     desired = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
     if failure_said(item):
         return False
@@ -87,7 +89,9 @@ def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
 
 
 def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations for refusals to create the owner's Pods; for a Deployment, the events are about its ReplicaSets."""
+    """Explanations for refusals by the API server to create the owner's Pods. For a Deployment, the events are about
+    its ReplicaSets.
+    """
     for event in last_refusals(index).get((kind, namespace(item), name(item)), ()):
         if not is_history(event, index):
             yield refusal(event, index)
@@ -149,7 +153,7 @@ def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPo
 
 
 def _settled(item: Mapping[str, Any], index: Index) -> bool:
-    """True where the owner has had time to create its Pods since it or its conditions changed."""
+    """True where enough time has passed since the last change of the owner that its Pods should exist."""
     conditions: list[Json] = at(item, "status.conditions", [])
     times = [str(each.get("lastTransitionTime") or "") for each in conditions]
     last = max([*times, str(at(item, "metadata.creationTimestamp", "") or "")])
@@ -163,7 +167,7 @@ def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
-    """True for a failed Pod that its owner no longer needs, which is therefore no finding."""
+    """True for a failed Pod that its owner no longer needs. The Pod is not reported."""
     if at(pod, "status.phase") != "Failed":
         return False
     found = index.owner_of(pod)

@@ -122,8 +122,8 @@ def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Iter
 
 
 def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Labels that a Pod requires, each with the accepted values: from its node selector, and from its first affinity
-    term.
+    """Labels that a Pod requires of its node, each with the accepted values. They come from the Pod's node selector,
+    and from the first term of its node affinity.
     """
     selector: Mapping[str, str] = at(pod, "spec.nodeSelector", {})
     terms: Sequence[Json] = terms_of(pod) or ()

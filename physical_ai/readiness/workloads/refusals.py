@@ -34,7 +34,7 @@ def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
 
 
 def past_refusals(index: Index, wanted: str) -> list[Json]:
-    """Last events of refusals that name `wanted` and are history."""
+    """Last events of refusals that mention `wanted`, where the controller no longer exists or now has its Pods."""
     return [event for event in _last(index, wanted) if is_history(event, index)]
 
 

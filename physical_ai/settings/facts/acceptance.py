@@ -68,10 +68,10 @@ def _of_others(check: Check, pool: Pool) -> str:
 
 
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
-    """GPUs that the check's Pod requests: one, in the form in which the pool offers it, or all of the node.
+    """GPUs that the check's Pod requests, as number by resource name: all GPUs of the node, or one.
 
-    Devices for claims have the name of their driver. Shares of a GPU are requested one at a time, since device plugins
-    can be set to refuse more.
+    GPUs that Pods get by claims have the name of the DRA driver. Shares of a GPU are requested one at a time, since
+    device plugins can be set to refuse more.
     """
     offered = {CLAIM_DRIVER: gpus_per_node(pool)} if pool.uses_claims else gpu.gpu_resources(pool)
     if check.gpus == "all" or (check.gpus == "every" and gpu.sharing_kind(pool) == "none"):

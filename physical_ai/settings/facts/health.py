@@ -11,8 +11,8 @@ from physical_ai.settings.models.tree import Settings
 
 MODES: tuple[HealthMode, ...] = ("alert", "detect", "taint", "drain")
 SHARE = 4
-"""Divisor for the number of a pool's nodes that may be out of service at a time: a quarter of the pool's largest number
-of nodes, and at least one node.
+"""Divisor that gives the largest number of a pool's nodes that may be out of service at a time: a quarter of the pool's
+nodes, but at least one.
 """
 
 

@@ -59,9 +59,9 @@ class OsmoPlatformFacts:
     resource: str | None
     """Resource that a task requests with `gpu`; None without GPUs."""
     per_node: int
-    """Number of these resources on a node."""
+    """Number of the resources `resource` on a node."""
     most: int
-    """Largest number of these resources that one task can get."""
+    """Largest number of the resources `resource` that one task can get."""
     nodes: int
     """Largest number of the pool's nodes."""
     room: Room

@@ -237,9 +237,9 @@ def sends_upgrade_settings(pool: NodePool) -> bool:
 
 
 def surge_nodes(pool: NodePool) -> int:
-    """Largest number of nodes that an upgrade adds; each needs an address and quota.
+    """Largest number of nodes that an upgrade adds to the pool; each added node needs an address and quota.
 
-    A percentage is of the pool's largest size, rounded up.
+    A percentage in the settings is a share of the pool's largest number of nodes, rounded up.
     """
     if not sends_upgrade_settings(pool):
         return 0
