@@ -17,7 +17,7 @@ import pytest
 
 from physical_ai.catalog import newest_release
 from physical_ai.catalog.chart_archives import cached_chart, installed_chart, locked
-from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.charts import Chart, chart, pinned_charts
 from simulator.home import Home
 from simulator.tools import toolbox
 from workbench.cli.main import run
@@ -62,7 +62,8 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address, "sha256": None})
-        monkeypatch.setattr("physical_ai.catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
+        pins = {**pinned_charts(), (pin.name, pin.version): pin}
+        monkeypatch.setattr("physical_ai.catalog.charts.pinned_charts", lambda: pins)
         monkeypatch.setattr("physical_ai.catalog.chart_archives.LOCK", tmp_path / "charts.lock")
         monkeypatch.setattr("physical_ai.catalog.chart_archives.ARCHIVES", tmp_path / "archives")
         made = Repository(folder, folder / f"gpu-operator-{VERSION}.tgz", pin, toolbox(home.tools).path("helm"))
