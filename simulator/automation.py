@@ -14,9 +14,9 @@ from simulator import program_process
 
 
 class Command(automation.PulumiCommand):
-    """The Pulumi CLI, told which resident process runs the program, if there is one.
+    """The Pulumi CLI. If a resident process exists, the CLI gets its address, so that the process runs the program.
 
-    The CLI in the tools folder has the SDK's version, so it is not started just to ask for it.
+    The CLI's version is assumed to be the SDK's, which saves starting the CLI to ask for the version.
     """
 
     def __init__(self, root: Path) -> None:
@@ -46,8 +46,9 @@ class Workspace(automation.LocalWorkspace):
 
 
 class Stack(automation.Stack):
-    """Stack that runs the CLI only once for an operation. The SDK would run the CLI three more times, for data that the
-    state file already has.
+    """Stack that starts the CLI once per operation.
+
+    The SDK would start the CLI three more times, for data that is also in the state file.
     """
 
     def outputs(self) -> automation.OutputMap:

@@ -57,9 +57,10 @@ class Clusters:
         return list(self._slots())
 
     def prepare(self, *, spare: bool) -> None:
-        """Starts, in the background, stopped control planes and those that run older code than the checkout.
+        """Starts stopped control planes in the background; restarts those whose controllers run older code than the
+        checkout.
 
-        With `spare` it starts a new control plane if there is no cluster yet.
+        `spare`: if there is no cluster yet, also start a control plane for the first one.
         """
         planes = [self._plane(slot) for slot in self._slots().values()]
         if spare and not planes:

@@ -16,7 +16,7 @@ _BACKENDS: Path = ("osmo", "backends")
 def load_backend_stacks(
     settings: Settings, merged: Merged, load: Callable[[str], Settings]
 ) -> tuple[tuple[Settings, ...], list[Fault]]:
-    """Settings of the stacks in `osmo.backends`, and the faults because of which the control plane cannot serve them.
+    """Settings of the stacks in `osmo.backends`, and the faults that prevent the control plane from serving a stack.
 
     Args:
         load: Function that loads a stack by name. It raises SettingsError.

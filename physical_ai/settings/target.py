@@ -19,8 +19,8 @@ from physical_ai.settings.models.target import Target, TargetKind
 from physical_ai.settings.models.tree import Settings
 
 TARGET = "target"
-"""Name of the setting. Only a stack file and its overlays may contain it, because it decides which layers come
-below.
+"""Name of the setting `target`. Only a stack file and its overlays may contain it, because it decides which layers
+apply.
 """
 AZURE: TargetKind = "azure"
 EXISTING: TargetKind = "existing"
@@ -66,9 +66,10 @@ def chosen_kind(above: Sequence[Layer]) -> TargetKind:
 
 
 def layers_of(kind: TargetKind, name: StackName, root: FilePath) -> dict[str, FilePath]:
-    """Layers below the stack's file and its profile, lowest first, by their name in messages.
+    """Layer files that apply below a stack's profile and its own file, lowest priority first. Keys are the names that
+    messages show.
 
-    An existing cluster has neither a region nor an environment: those layers describe AKS clusters.
+    A stack on an existing cluster has no region and environment layers, because these describe AKS clusters.
     """
     return layer_files(name, root) if kind == AZURE else target_layer(EXISTING, root)
 

@@ -45,9 +45,7 @@ class SizeOffer:
     refused: str | None = None
     """Azure's reason why the subscription may not use the size in the region, such as NotAvailableForSubscription."""
     capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
-    """All capabilities by name, such as `CachedDiskBytes`. The size does not have a capability that Azure does not
-    list.
-    """
+    """Values of the size's capabilities by name, such as `CachedDiskBytes`; only capabilities that Azure lists."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Threshold(Row):
 
 
 class AlertRow(Row):
-    """An alert in the data, which is not specific to a stack."""
+    """Definition of an alert, from which the alert of each stack is made."""
 
     alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
     expression: Text
@@ -78,7 +78,7 @@ class AlertRow(Row):
 
 
 class RecordRow(Row):
-    """A recording rule in the data."""
+    """Definition of a recording rule, from which the recording rule of each stack is made."""
 
     record: Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_]+$")]
     expression: Text
@@ -88,7 +88,7 @@ class RecordRow(Row):
 
 
 class Theme(Row):
-    """Rules of one theme in the data."""
+    """Definitions of all alerts and recording rules of one theme."""
 
     theme: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
     alerts: tuple[AlertRow, ...] = ()

@@ -70,7 +70,7 @@ def queries(span: str) -> dict[str, str]:
 
 
 def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) -> tuple[Usage, ...]:
-    """Rows of the table, the most expensive first.
+    """Rows of the usage table, the most expensive workflow first.
 
     Args:
         results: Results of `queries` by name.

@@ -24,7 +24,7 @@ def printable(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    r"""The text as lines that neither a terminal nor a pipeline obeys.
+    r"""The text as lines without control characters and pipeline commands.
 
     >>> inert("one\n  ::error::two")
     'one\n  \\x3a:error::two'

@@ -1,1 +1,1 @@
-"""Output of the programs that acceptance runs on simulated GPU nodes, computed from the node's state."""
+"""Simulated programs of the acceptance checks. Their output is computed from the state of the simulated GPU node."""

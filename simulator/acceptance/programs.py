@@ -174,6 +174,8 @@ _PROGRAMS: Mapping[str, Callable[[Machine, str], Result]] = {
     "all_reduce_perf": _all_reduce,
     "vectoradd": _vector_add,
 }
-"""Program by a text in the command, or in the image's name where there is no command; the first match counts."""
+"""Simulated programs, by a text that the container's command contains, or, without a command, the image's name. The
+first match counts.
+"""
 
 __all__: Sequence[str] = ["run"]

@@ -111,7 +111,7 @@ def _run(ranks: Sequence[Rank]) -> Result:
 
 
 def _bus(ranks: Sequence[Rank]) -> float:
-    """Bus bandwidth in GB/s: the value measured in this setup, reduced by the worst defect of any node."""
+    """Bus bandwidth in GB/s: the value for the VM size and number of nodes, reduced by the worst defect of any node."""
     size = ranks[0].machine.size.name
     bus = PAIRS.get(size, UNKNOWN) if len(ranks) == 2 else UNKNOWN
     parts = [1.0]

@@ -120,7 +120,7 @@ def _foretell(mapping: TypeMapping, value: Any, source: str, target: str) -> Any
 
 
 def _children(kind: str, target: str, renamed: Mapping[str, str]) -> list[str]:
-    """Pulumi's names of the properties that an object of the body may have."""
+    """Pulumi's names of all properties that the object at the path `target` of a request body can have."""
     names: list[str] = []
     for path in schema(kind):
         for prefix in (f"{target}.", f"{target}.properties."):

@@ -41,9 +41,7 @@ class Cloud(PoolCloud):
     # Reads
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
-        """The id that a resource of a type (token or last name) with these inputs has or would have: see
-        `ids.of_inputs`.
-        """
+        """Id of the resource that has these inputs, whether the resource exists or not (see `ids.of_inputs`)."""
         return ids.of_inputs(type, inputs, self.directory.subscription)
 
     def exists(self, resource_id: str) -> bool:

@@ -101,7 +101,7 @@ class ClusterOperations:
         return {pool_id: why for pool_id, why in kept.items() if why}
 
     def delete(self, resource: Resource) -> None:
-        """Ends a cluster, or removes the nodes of a pool; nothing for any other resource."""
+        """Ends a cluster, or removes the nodes of a pool. Does nothing for a resource of another kind."""
         if resource.kind == "ManagedCluster":
             self._host.delete(resource.id)
         elif resource.kind == "AgentPool":

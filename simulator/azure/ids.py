@@ -32,9 +32,10 @@ def build(mapping: TypeMapping, subscription: str, params: Mapping[str, Any]) ->
 
 
 def of_inputs(type: str, inputs: Mapping[str, Any], subscription: str) -> str | None:
-    """The id that a resource of a type (token or last name) with these inputs has or would have.
+    """Id of the resource that has these inputs, whether the resource exists or not.
 
-    None if the simulator does not know the type, or a part of the id is missing or unknown.
+    None if the simulator does not know the type, or if an input that is part of the id is missing or unknown. `type`: a
+    Pulumi type token, or only its last part.
     """
     mapping = by_token().get(type) or mappings().get(type)
     if mapping is None or not all(isinstance(inputs.get(name), str) for name in mapping.path_params):

@@ -64,8 +64,8 @@ def _rules(resources: list[Resource], group: str) -> Iterator[Json]:
 def _matches(rule: Json, port: int) -> bool:
     """True if a rule applies to all sources, all destinations, and this TCP port.
 
-    A rule for address ranges does not: clients on the internet can have any address, and the load balancer's own
-    address is not in the virtual network.
+    A rule for certain addresses counts as not applying: clients on the internet can have any address, and the load
+    balancer's own address is not in the virtual network.
     """
     ends = all(
         ANYWHERE & {rule.get(f"{side}AddressPrefix"), *items(rule, f"{side}AddressPrefixes")}

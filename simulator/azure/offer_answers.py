@@ -1,9 +1,9 @@
-"""Bodies of lists in which Azure says what it offers a subscription in a region. Pure functions.
+"""Azure's answers with the sizes, versions and SKUs that it offers a subscription in a region. Pure functions.
 
 Shapes: azure-rest-api-specs, Microsoft.Compute skus 2021-07-01 and usages 2024-07-01, Microsoft.ContainerService
-kubernetesVersions 2025-05-01, Microsoft.DBforPostgreSQL capabilities 2024-08-01, Microsoft.Storage skus 2023-05-01. No
-specification has Microsoft.Cache/skus for Azure Managed Redis; its answer has the form of the answer about storage
-(urruegg/SwissHospitalCapacityPlatform, ADR-0028 of 2026-07-13).
+kubernetesVersions 2025-05-01, Microsoft.DBforPostgreSQL capabilities 2024-08-01, Microsoft.Storage skus 2023-05-01.
+Microsoft.Cache/skus for Azure Managed Redis is in no specification; its answer is assumed to have the form of the one
+about storage (urruegg/SwissHospitalCapacityPlatform, ADR-0028 of 2026-07-13).
 """
 
 from __future__ import annotations

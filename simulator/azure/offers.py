@@ -32,7 +32,9 @@ class Offers(Protocol):
 
     def vcpus(self, size: str) -> int: ...
     def versions(self, *, long_term: bool = False) -> Sequence[str]:
-        """Kubernetes patch versions, oldest first. `long_term`: those for a cluster with the long-term support plan."""
+        """Kubernetes patch versions that AKS offers, oldest first. `long_term`: also versions that need the long-term
+        support plan.
+        """
         ...
 
     def ubuntu(self, version: str) -> str:

@@ -31,7 +31,9 @@ class Options(TypedDict, total=False):
     capacity: Mapping[str, int] | None
     """Total number of nodes that can exist, by VM size; other sizes are unlimited."""
     busy: Mapping[str, int] | None
-    """Number of requests that Azure refuses while it works on a cluster or pool, by its name."""
+    """Number of requests that Azure refuses during an operation of its own on a cluster or pool, by the name of the
+    cluster or pool.
+    """
     offers: Offers | None
     taken: Mapping[str, Collection[str]] | None
     """Globally unique names that other customers hold, by kind of resource."""

@@ -95,7 +95,7 @@ class Questions:
     unentitled: Collection[str] = ()
     """vCPU quotas that Azure does not list, because the subscription may not use their sizes."""
     absent: Collection[str] = ()
-    """Names of sizes of caches and redundancies of storage accounts that no region offers the subscription."""
+    """Cache sizes and storage redundancies that no region offers the subscription."""
     features: Mapping[str, str] = field(default_factory=dict[str, str])
     """Registration states of preview features, by `namespace/name`; features that are not listed are NotRegistered."""
     locks: Mapping[str, str] = field(default_factory=dict[str, str])

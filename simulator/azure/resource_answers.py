@@ -40,7 +40,7 @@ def group(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
 
 
 def resources(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
-    """Rows of a group's resources, without their properties. Raises ArmError."""
+    """ARM's list of the resources in a resource group, without their properties. Raises ArmError."""
     scope = _group(cloud, parts)
     rights.authorize(cloud.azure(), caller, "Microsoft.Resources/subscriptions/resourceGroups/resources/read", scope)
     rows = [cloud.get(id_) for id_ in sorted(cloud.resources())]
@@ -60,7 +60,7 @@ def _is_listed(resource: Resource) -> bool:
 
 
 def below(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
-    """Bodies of the resources of one type below another resource, or of a type that is an extension of it."""
+    """ARM's list of the child or extension resources of one type that a resource has."""
     above = _found(cloud, {**parts, "id": parts["above"]}, caller)
     path = f"{above.id}/{parts['below']}/"
     rights.authorize(cloud.azure(), caller, rights.action(f"{path}x", "read"), above.id)

@@ -260,7 +260,11 @@ def _input_path(path: str) -> str:
 
 
 def mapping_of(type: str) -> TypeMapping:
-    """The mapping of a resource type, by its token or last name. Raises Refused."""
+    """The mapping of a resource type between Pulumi inputs and ARM bodies. Raises Refused if the simulator does not
+    know the type.
+
+    `type`: a Pulumi type token, or only its last part.
+    """
     found = by_token().get(type) or mappings().get(type)
     if found is None:
         raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")

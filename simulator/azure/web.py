@@ -1,7 +1,6 @@
-"""The simulated Azure Resource Manager over HTTP, for a logged-in client's requests before a deployment.
+"""HTTP server of the simulated Azure Resource Manager, for the requests that clients send before a deployment.
 
-Injected faults replace its answers: those of a busy service, of an unavailable one, or of something between client and
-Azure.
+Injected faults replace its answers, as if Azure were busy or unavailable, or a proxy interfered.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _digest() -> str:
 
 
 def _contents(chart: str, release: str) -> dict[str, str]:
-    """Files of the chart model, content by path."""
+    """Files of a chart model: path in the chart → content."""
     model = models()[chart][release]
     made: dict[str, str] = {
         "Chart.yaml": _dump(_chart(chart, release, model.app, model.subcharts)),

@@ -42,8 +42,8 @@ storage classes, and a restarted cluster still shows drivers on hosts that are e
 CODE = "controllers.code"
 """File in which the controllers note the modules that they have loaded."""
 START_SECONDS = 180.0
-"""Seconds for a control plane to start. A busy machine takes a minute for what an idle one does in four seconds. A
-process that ends is reported at once.
+"""Longest time in seconds for a control plane to start. An idle machine needs four seconds, a busy one a minute. If a
+process ends, the start fails at once.
 """
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"

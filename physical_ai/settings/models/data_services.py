@@ -75,7 +75,7 @@ class Restore(Model):
 
 
 class Postgres(Model):
-    """Azure Database for PostgreSQL, Flexible Server."""
+    """Settings of the database: Azure Database for PostgreSQL, Flexible Server."""
 
     version: PostgresVersion = Field(default="16", description="Major version, in quotes. It can be raised later.")
     size: PostgresSize | None = Field(
@@ -107,7 +107,7 @@ class Postgres(Model):
 
 
 class Redis(Model):
-    """Azure Managed Redis."""
+    """Settings of the cache: Azure Managed Redis."""
 
     size: RedisSize = Field(
         default="Balanced_B5", description="Size; the number is about the memory in GB. It can be raised later."
@@ -121,7 +121,7 @@ class Redis(Model):
 
 
 class Storage(Model):
-    """A storage account with containers for data, logs and apps. Logins are by Entra only."""
+    """Settings of the storage account, which has containers for data, logs and apps. Logins are by Entra only."""
 
     redundancy: Redundancy | None = Field(
         default=None,
@@ -143,7 +143,7 @@ class Storage(Model):
 
 
 class Vault(Model):
-    """A key vault, with Azure RBAC."""
+    """Settings of the key vault, which uses Azure RBAC."""
 
     retention_days: Annotated[int, Field(ge=7, le=90)] | None = Field(
         default=None,
@@ -158,7 +158,7 @@ class Vault(Model):
 
 
 class Registry(Model):
-    """A container registry that caches images of others: nodes pull through it."""
+    """Settings of the container registry through which nodes pull images. It caches images of other registries."""
 
     sku: Literal["Standard", "Premium"] | None = Field(
         default=None,

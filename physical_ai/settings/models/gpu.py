@@ -74,7 +74,7 @@ class OperatorDriver(Model):
 
 
 class Toolkit(Model):
-    """NVIDIA Container Toolkit, which makes GPUs available to containerd. One configuration for all pools."""
+    """Settings of the NVIDIA Container Toolkit, which makes GPUs available to containerd. They apply to all pools."""
 
     version: ToolkitVersion | None = Field(default=None, description="Absent: the version of the release.")
     runtime_config_source: Literal["file", "command", "command,file", "file,command"] = Field(
@@ -97,7 +97,7 @@ class Gate(Model):
 
 
 class GpuOperator(Model):
-    """NVIDIA GPU Operator."""
+    """Settings of the NVIDIA GPU Operator."""
 
     version: OperatorVersion = Field(description="Release, such as v26.7.1; physai compat checks it.")
     existing: Literal["refuse", "use"] = Field(

@@ -112,7 +112,7 @@ class OsDisk(Model):
 
 
 class Driver(Model):
-    """The NVIDIA driver of one pool."""
+    """Settings of the NVIDIA driver on one pool's nodes."""
 
     source: DriverSource = Field(
         description="operator (GPU Operator), grid (our GRID DaemonSet), aks (node image) or host (installed on the"
@@ -150,7 +150,7 @@ def _price(value: float) -> float:
 
 
 class Spot(Model):
-    """Price of a Spot pool. Immutable."""
+    """Settings of a Spot pool's price limit. Immutable."""
 
     max_price: Annotated[float, AfterValidator(_price)] = Field(
         default=-1, description="USD an hour, at most five decimals; -1 pays up to the on-demand price."
@@ -233,7 +233,7 @@ def _is_none(value: object) -> bool:
 
 
 class Pool(NodePool):
-    """A GPU node pool: one GPU model, one driver source."""
+    """Settings of a GPU node pool. All its nodes have the same GPU model and the same driver source."""
 
     driver: Driver = Field(description="Driver and its installer.")
     replaces: str | None = Field(

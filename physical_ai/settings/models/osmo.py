@@ -95,7 +95,7 @@ class TokenFrom(Model):
 
 
 class Osmo(Model):
-    """NVIDIA OSMO: runs workflows on the pools."""
+    """Settings of NVIDIA OSMO, which runs workflows on the pools."""
 
     image_tag: Literal["6.3.0", "6.3.1"] = Field(
         default="6.3.1",

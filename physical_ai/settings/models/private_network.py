@@ -118,7 +118,9 @@ class Firewall(Model):
 
 
 class MonitorAccess(Model):
-    """Access to Azure Monitor: the path of metrics and container logs, and who may read them."""
+    """Settings of access to Azure Monitor: the path by which metrics and container logs reach it, and who may read
+    them.
+    """
 
     access: Literal["private", "public"] = Field(
         default="private",

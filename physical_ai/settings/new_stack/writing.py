@@ -15,7 +15,9 @@ from physical_ai.settings.new_stack.files import NewFiles
 
 
 class AlreadyExists(Exception):
-    """Raised where another process has created the file in the meantime; nothing was written."""
+    """Raised if one of a new stack's files exists already, because another process has created it meanwhile. No file
+    was written.
+    """
 
 
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:

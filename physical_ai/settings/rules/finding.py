@@ -23,7 +23,9 @@ class SettingFinding(Finding):
 
     path: Path
     others: tuple[Path, ...] = ()
-    """Settings that conflict with `path`. The fault is reported at the one that was set last."""
+    """Settings that conflict with the setting at `path`. The fault is reported at whichever of these settings was set
+    last.
+    """
     stand_in: bool = False
     """True for a warning about a placeholder, which must not be deployed to Azure (`Loaded.for_azure`)."""
 

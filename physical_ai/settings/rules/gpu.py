@@ -121,9 +121,9 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
 
 
 def _signed_by_aks(pool: Pool) -> bool:
-    """True where Secure Boot accepts AKS's driver, which is so on Azure Linux.
+    """True if the pool uses AKS's driver on Azure Linux, where Secure Boot accepts the driver.
 
-    Ubuntu with Secure Boot needs gpuProfile.driver None (AKS docs, use-trusted-launch, 2026-08-21).
+    On Ubuntu with Secure Boot, gpuProfile.driver must be None (AKS docs, use-trusted-launch, 2026-08-21).
     """
     return pool.driver.source == "aks" and pool.os_sku == "AzureLinux"
 

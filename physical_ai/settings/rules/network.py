@@ -88,9 +88,9 @@ def _wide_apart(wide: Ranges) -> Iterator[SettingFinding]:
 
 
 def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[SettingFinding]:
-    """Errors of overlapping subnets, reported at the later one.
+    """Errors of overlapping subnets, each reported at the second of the two subnets.
 
-    If the address space is known, they suggest a free block.
+    If the virtual network's address space is known, the error suggests a free block.
     """
     order = {path: index for index, path in enumerate(blocks)}
     widest: tuple[Path, IPv4Network] | None = None

@@ -1,5 +1,5 @@
-"""Rules about the network modes hybrid and private: requirements of each mode, access, name resolution, address ranges
-outside.
+"""Rules about the network modes hybrid and private: required settings, access from outside, name resolution, and
+outside address ranges.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class Expander:
     functions: Mapping[str, Any]
 
     def resources(self, properties: Mapping[str, Any], place: Place) -> Iterator[Asked]:
-        """Resources of a template, one by one: a later resource may refer to those yielded before it.
+        """Resources of a template in the order of their creation. They are yielded one by one, because a later resource
+        may refer to an earlier one.
 
         Raises InvalidTemplate.
         """

@@ -18,7 +18,7 @@ from simulator.azure.rules.base import Put, on_put, refuse
 
 OLDEST_WITH_LOCAL_DISK = 4
 NEWEST_LISTED = 5
-"""Newest generation of compute sizes in the service's lists."""
+"""Newest generation of VM sizes that the service lists as compute sizes."""
 
 
 def offered(region: str) -> Mapping[str, Any]:
