@@ -28,7 +28,7 @@ from physical_ai.settings.rules.deployers import unnamed_deployers
 from physical_ai.settings.secrets import Secrets, secret_texts, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
-"""Environment variable that the simulator sets to 1: the providers do not reach Azure."""
+"""Environment variable that the simulator sets to 1. With it, the providers do not connect to Azure."""
 CHARTS_VARIABLE = "PHYSICAL_AI_CHARTS"
 """Environment variable with which a pipeline makes every stack install chart archives that were pulled before. Its only
 value is `cache`.

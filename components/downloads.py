@@ -1,5 +1,5 @@
-"""Charts and provider plugins that a deployment downloads. Since the deployment holds a login, it compares their
-checksums before it uses them.
+"""Charts and provider plugins that a deployment downloads. The deployment compares their checksums before it
+runs or installs them, because a changed program could use the deployment's login to Azure.
 
 A simulation downloads neither: the simulator has models of the charts, and providers of its own.
 """

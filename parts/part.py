@@ -159,8 +159,8 @@ class Part:
     existing_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about the part's settings on an existing cluster."""
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
-    """Function that returns the images, with their registries, that the program itself names for the part, each with
-    the setting from which it follows.
+    """Function that returns the images that the program itself chooses for the part, with their registries. Each has
+    the setting that it depends on.
     """
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Images of the charts' Pods, by chart, where the program knows all of them; a tag may contain `CHART_VERSION`."""

@@ -37,7 +37,7 @@ class PostgresArgs:
     place: Place
     settings: PostgresSettings
     client_addresses: Sequence[pulumi.Input[str]]
-    """Public addresses of the nodes, which a public server accepts; all others it refuses."""
+    """Public addresses of the nodes. A public server refuses connections from all other addresses."""
 
 
 class Postgres(pulumi.ComponentResource):

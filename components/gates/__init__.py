@@ -1,1 +1,1 @@
-"""Waiting until what was deployed works, as steps of the deployment."""
+"""Steps of a deployment that wait until the deployed software works."""

@@ -22,7 +22,9 @@ class DriftReaderArgs:
 
 
 class DriftReader(pulumi.ComponentResource):
-    """Rights to read the kinds that the program declares and that the role AKS RBAC Reader does not cover."""
+    """Rights for drift readers: they may read those kinds of objects that the program declares and that the role AKS
+    RBAC Reader does not cover.
+    """
 
     def __init__(self, name: str, args: DriftReaderArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:DriftReader", name, {}, opts)

@@ -29,7 +29,8 @@ class NamespacesArgs:
 class Namespaces(pulumi.ComponentResource):
     """The platform's namespaces.
 
-    They are deleted after their contents, or with the cluster, so that a destroy needs no API server.
+    In a cluster that the stack created, they are deleted with the cluster, so a destroy needs no API server. In an
+    existing cluster they are deleted after their contents.
     """
 
     namespaces: dict[str, kubernetes.core.v1.Namespace]

@@ -24,7 +24,7 @@ def checked_osmo(name: str, new_tag: str) -> pulumi.ResourceHook:
 
 
 def kept_key(name: str) -> pulumi.ResourceHook:
-    """Hook that fails an update of the vault's secret to another master encryption key."""
+    """Hook that fails an update of the vault's secret if the update would change the master encryption key."""
     return _checked(name, "secrets.osmoMek", key_refusal)
 
 

@@ -24,7 +24,7 @@ class GpuStage:
     """The GPU software that the settings ask for.
 
     Attributes:
-        gate: reports what each pool offers.
+        gate: component that waits for the GPUs and reports what each pool offers.
     """
 
     gate: GpuGate

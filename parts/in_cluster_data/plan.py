@@ -76,7 +76,9 @@ class InClusterPlan(PartPlan):
 
 
 def in_cluster_plan(settings: Settings, _root: FilePath) -> Planned:
-    """Plan of a stack, and no faults; the plan is None where the data services are elsewhere."""
+    """Plan of the data services for a stack, and an empty list of faults; the plan is None where the data services are
+    elsewhere.
+    """
     given, objects = in_cluster(settings), in_cluster_objects(settings)
     if given is None or objects is None:
         return None, []

@@ -40,7 +40,7 @@ class RetractedVersion(UnknownName):
 
 
 class KeysRead(Row):
-    """Version, other than the pinned one, at which the keys of a chart's values were read."""
+    """Chart version at which the keys of the values were read, if it is not the pinned version."""
 
     version: Text
     reason: Text
@@ -75,7 +75,9 @@ class Chart(Row):
     was read. `believed`: only others mention it.
     """
     keys: KeysRead | None = None
-    """The other version at which the keys were read, and why; None if the keys were read at this version."""
+    """Chart version at which the keys were read, and the reason why it is another one; None if the keys were read at
+    the pinned version.
+    """
     source: Text
     date: datetime.date
 

@@ -38,7 +38,7 @@ class OperatorRelease(Row):
     """Oldest and newest supported Kubernetes minor; None where they are not known."""
     containerd: tuple[Minor, Minor] | None
     ubuntu: tuple[Minor, ...]
-    """Ubuntu releases for which driver images exist."""
+    """Ubuntu releases for which the GPU Operator release has driver images."""
     drivers: tuple[Build, ...]
     """Driver builds that the release lists, its default first."""
     driver_cr: Literal["preview", "new-installs", "supported"]

@@ -57,7 +57,7 @@ class Installer(Row):
 
 
 class OnPremises(Row):
-    """Cluster in NVIDIA's reference architecture for servers."""
+    """Versions and structure of the cluster in NVIDIA's reference architecture for servers."""
 
     os: Text
     os_release: Minor

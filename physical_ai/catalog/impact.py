@@ -14,7 +14,9 @@ from physical_ai.catalog.telemetry_rows import xids_of
 
 
 class ImpactCategory(Row):
-    """Category of an impact report to Azure (Microsoft.Impact), and the signs for which it is chosen."""
+    """Category of an impact report to Azure (Microsoft.Impact), and the problems of a machine for which it is
+    chosen.
+    """
 
     name: Text
     meaning: Text
@@ -36,7 +38,7 @@ class ImpactCategory(Row):
 
 
 class Impact(Row):
-    """The categories in the order in which they are tried; the last one is for everything else."""
+    """All categories of impact reports, in the order in which they are tried. The last one fits every machine."""
 
     source: Text
     date: datetime.date

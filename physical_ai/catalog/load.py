@@ -48,7 +48,10 @@ def vm_sizes() -> dict[str, VmSize]:
 
 
 def sizes_with(offers: Offers) -> dict[str, VmSize]:
-    """The catalogue's own sizes and those of `offers`. Raises CatalogError, also where both have a size."""
+    """VM sizes of the catalogue and of `offers`, by name.
+
+    Raises CatalogError where a size is invalid, or where both the catalogue and `offers` contain it.
+    """
     rows = [*read_rows(DATA / "vm_sizes.yaml"), *offers.sizes]
     sizes = _by_name(((size.name, size) for size in _expand(rows)), "vm_sizes.yaml")
     for size in sizes.values():

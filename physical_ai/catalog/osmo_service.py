@@ -38,8 +38,8 @@ encryption keys (MEK), which encrypt users' credentials in the database.
 This project stores the keys in a Secret instead, because every reader of the cluster can read ConfigMaps.
 """
 NO_MEK = "currentMek: none\nmeks: {}\n"
-"""Content of the ConfigMap's file. A process that reads this file instead of the Secret does not start, so it cannot
-encrypt with a key that is not stored.
+"""Content of `MEK_FILE` in the ConfigMap `MEK_CONFIG`: no keys. A process that reads this file instead of the Secret
+does not start, so it cannot encrypt with a key that is not stored.
 """
 MEK_SECRET_NAME, MEK_FOLDER = "osmo-mek", "/etc/osmo/mek"
 """Name of the Secret with the keys, and the folder where it is mounted."""

@@ -26,7 +26,7 @@ one zone per region for queries.
 """
 
 PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
-"""Sub-resources of private endpoints: of an Azure Monitor workspace, for queries, and of Managed Grafana."""
+"""Private Link sub-resources of an Azure Monitor workspace (for queries) and of Managed Grafana."""
 MONITOR_SCOPE = "azuremonitor"
 """Sub-resource of a private link scope of Azure Monitor."""
 ZONES_OF_GROUP: Mapping[str, tuple[str, ...]] = {MONITOR_SCOPE: ("monitor", "oms", "ods", "agentsvc", "blob")}

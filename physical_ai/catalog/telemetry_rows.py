@@ -56,7 +56,7 @@ class DcgmExporter(Row):
     version: Text
     host_label: Literal["Hostname", "hostname"]
     watches: tuple[Text, ...]
-    """Health watches; each is a series per GPU."""
+    """Names of DCGM's health watches. The exporter has one series for each watch and GPU."""
     unheld: Literal["silent", "hidden", "reported"]
     """Exporter's behaviour for GPUs that no Pod uses, on nodes where GPUs are shared and each Pod has series of its
     own.

@@ -50,7 +50,7 @@ def ranks_job(
     nodes: Sequence[str],
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Job over these nodes. Like the Jobs of single nodes, its Pods tolerate every taint."""
+    """Job of a check over several nodes. Its Pods tolerate every taint, like the Pods of `node_job`."""
     spec = pod_spec(check, pool, image, tolerations=[{"operator": "Exists"}])
     container = spec["containers"][0]
     adapters = rdma_request(settings, pool, gpus_per_node(pool))
