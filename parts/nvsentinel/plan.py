@@ -55,7 +55,7 @@ PLATFORM_NAMESPACES = (
     METRICS_NAMESPACE,
 )
 """Namespaces whose Pods NVSentinel does not evict when it drains a node. In a stack with `slurm`, slurmd's namespace is
-added: Slurm itself ends the jobs of a drained slurmd.
+added: Slurm drains the node itself, so that running jobs can end.
 """
 _BY_HAND = "nothing: nodes are repaired with `physai node replace`"
 OWNED = {

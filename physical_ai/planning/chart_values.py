@@ -148,7 +148,7 @@ def completed(
 
     Args:
         document: The file.
-        owners: Keys that the file may not set, each with what to change instead.
+        owners: Keys that the file may not set, each with the setting to change instead.
         ours: Values that the program sets.
         check: Function that returns the findings about values.
         chart: Name of the chart.
