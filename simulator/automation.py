@@ -37,8 +37,8 @@ class Command(automation.PulumiCommand):
 
 
 class Workspace(automation.LocalWorkspace):
-    """Workspace that names the stack in every command and assumes that the stack exists, so that no `stack select` is
-    needed.
+    """Workspace that passes the stack's name to every command, so that no `pulumi stack select` is needed. The stack
+    has to exist.
     """
 
     def select_stack(self, stack_name: str) -> None:

@@ -1,4 +1,4 @@
-"""Cancellation of a run from outside: ends a running one, or removes the lock that a killed run has left."""
+"""Cancellation of a simulation's run by another command: ends a running run, or removes the lock of a killed one."""
 
 from __future__ import annotations
 

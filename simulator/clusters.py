@@ -179,10 +179,10 @@ class Clusters:
         return self._existing(cluster_id).user_kubeconfig(parts[4], parts[-1])
 
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Makes the pool's nodes equal to these, and waits until they are Ready.
+        """Makes the pool's nodes equal to `nodes`, and waits until they are Ready.
 
-        It uses server-side apply, as AKS does: labels and taints that AKS no longer sets are removed, those that others
-        have set stay.
+        Labels and taints are set by server-side apply, as AKS does: those that AKS no longer sets are removed, and
+        those that others have set stay.
         """
         if not nodes and self._failure is not None:
             return  # a control plane that can't start has no nodes to show, and is deleted with its cluster

@@ -105,10 +105,10 @@ class Engine:
         file.remember(secret)
 
     def _keep_no_logs(self) -> None:
-        """Puts a file where the engine would create its folder for debug logs of each run, which turns them off.
+        """Turns off the engine's debug logs: puts a file at the path where the engine would create the folder for them.
 
-        Compressing and encrypting a log takes a third of the engine's processor time, and there is no option against
-        it; if it cannot create the folder, the engine writes no log (pulumi/pkg 3.259, logging/encrypted.go).
+        Compressing and encrypting a log takes a third of the engine's CPU time, and there is no option against it. If
+        the engine cannot create the folder, it writes no log (pulumi/pkg 3.259, logging/encrypted.go).
         """
         logs = self._folder / "home" / "logs"
         if not logs.exists():
@@ -198,9 +198,9 @@ class Engine:
             raise EngineFailed(_errors_in(str(problem))) from problem
 
     def _kill_orphans(self) -> None:
-        """Kills engines that an earlier command has left.
+        """Kills engine processes that an earlier command has left running.
 
-        Without their program they would fail by themselves, but later.
+        Such an engine has lost its program and would fail by itself, but only later.
         """
         for process in self._engines():
             process.kill()

@@ -18,7 +18,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.suggestions import suggestion
 
 DEFAULT = "default"
-"""Origin of a value that no file sets, so that the model's default applies."""
+"""Origin of a value that no file sets: the default in the settings model."""
 STACK_NAME = "stack name"
 
 

@@ -1,4 +1,4 @@
-"""Secrets of a stack. They are kept apart from the settings, as Outputs, so that nothing prints them."""
+"""Secrets of a stack, as secret Pulumi Outputs. They are no settings, because settings are printed."""
 
 from __future__ import annotations
 

@@ -17,10 +17,11 @@ MOST = 6
 
 
 def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
-    """Text that suggests a path similar to the wanted one, or the keys beside its first unknown step.
+    """Text that suggests a known path similar to `wanted`. If none is similar, it lists the keys that exist beside the
+    first unknown key of `wanted`.
 
     Args:
-        wanted: A path that is neither a known path nor above one.
+        wanted: A path that is neither a setting nor a section of settings.
         values: Every setting of the stack, with its value.
     """
     depth = max(n for n in range(len(wanted)) if _known(wanted[:n], values))

@@ -80,7 +80,9 @@ def faults_of_name(kind: TargetKind, name: StackName, root: FilePath) -> list[Fa
 
 
 def without_target(layer: Layer, faults: list[Fault]) -> Layer:
-    """The layer without a target, which a shared file may not set; a fault is added where the layer has one."""
+    """The layer without the setting `target`. If the layer has the setting, a fault is added: a file that stacks share
+    may not set it.
+    """
     if TARGET not in layer.data:
         return layer
     problem = "A layer can't have a target: it decides which layers there are."

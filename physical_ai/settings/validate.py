@@ -108,7 +108,7 @@ def _parse(data: dict[str, Any]) -> Settings:
 
 
 def _located(merged: Merged, finding: SettingFinding) -> Fault:
-    """The finding as a fault in the file that caused it."""
+    """Converts a finding to a fault, located in the file that set the value last."""
     place = merged.latest(finding.path, finding.others)
     fault = merged.fault(place, finding.problem, finding.fix, severity=finding.severity)
     return replace(fault, stand_in=finding.stand_in, rule=finding.rule, source=finding.source)

@@ -1,4 +1,5 @@
-"""Azure's answers about one subscription before a deployment, and what they mean for a stack.
+"""Checks of a stack against its Azure subscription before a deployment.
 
-Requests are in `rest`, and answers in `answers`; the other modules compare answers with settings, and ask nothing.
+`rest` sends the requests, and `answers` has the types of the answers; the other modules compare answers with settings
+without I/O.
 """

@@ -20,7 +20,8 @@ class Subscription:
     id: str
     name: str
     state: str
-    """`Enabled`, or why it can't be used: Warned, PastDue, Disabled, Deleted."""
+    """State of the subscription: `Enabled`, or the reason why it cannot be used: Warned, PastDue, Disabled or Deleted.
+    """
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class PostgresOffer:
     """
 
     refused: str | None
-    """The reason why the subscription may not create servers in the region; None if it may."""
+    """Azure's reason why the subscription may not create servers in the region; None if it may create servers."""
     zone_redundant: bool | None
     geo_backup: bool | None
     zone_redundant_and_geo: bool | None
@@ -68,7 +69,7 @@ class PostgresOffer:
 
 @dataclass(frozen=True)
 class Sku:
-    """A size or redundancy in a service's list of what it offers a subscription."""
+    """A size or redundancy that a service offers a subscription."""
 
     type: str
     """Resource type without the provider, as `storageAccounts`."""
@@ -145,8 +146,8 @@ class Azure(Protocol):
         ...
 
     def name_refused(self, kind: str, name: str) -> str | None:
-        """The reason why a resource of the type `kind` cannot have this name, for example because the name is taken;
-        None if it can.
+        """Azure's reason why a resource of the type `kind` cannot have this name, for example because the name is
+        taken; None if the name is possible.
         """
         ...
 

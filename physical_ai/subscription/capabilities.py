@@ -31,7 +31,7 @@ def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) 
 
 
 def local_disks(reported: Mapping[str, str]) -> LocalDisks | None:
-    """The size's local disks; None if Azure does not say whether it supports an ephemeral OS disk."""
+    """Local disks of a VM size; None if Azure does not say whether the size supports an ephemeral OS disk."""
     supported = reported.get("EphemeralOSDiskSupported", "").lower()
     if supported not in {"true", "false"}:
         return None

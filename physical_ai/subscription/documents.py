@@ -70,9 +70,9 @@ def document_of(what: str, answer: Any) -> dict[str, Any]:
 
 
 def rows_of(what: str, document: Mapping[str, Any], key: str = "value") -> list[dict[str, Any]]:
-    """The entries of a list.
+    """Entries of a list in ARM's answer.
 
-    Raises Unanswered if the answer has no list `value`: ARM sends one even if it is empty.
+    Raises Unanswered if the answer has no list at `key`: ARM sends the list even if it is empty.
     """
     if not isinstance(document.get(key), list):
         raise Unanswered(f"{what}: the answer has no list `{key}`, so it is not Azure's")

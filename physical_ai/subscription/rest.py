@@ -66,7 +66,9 @@ class AzureRest:
     """Answers about one subscription from Azure's REST API: an implementation of `answers.Azure`."""
 
     def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
-        """`exchange` sends requests other than GET. Without it, questions that need one raise `Unanswered`."""
+        """`exchange`: function for requests other than GET. Without it, questions that need such a request raise
+        `Unanswered`.
+        """
         self._get, self._id, self._exchange = get, subscription, exchange
         self._subscription: Subscription | None = None
 

@@ -46,7 +46,7 @@ class PoolFacts:
 
 @dataclass(frozen=True)
 class Override:
-    """Change of one rule by the settings."""
+    """Override of one alert by the settings: another threshold, or the alert switched off."""
 
     threshold: float | None = None
     enabled: bool = True
@@ -54,7 +54,7 @@ class Override:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Values for the rules of one stack."""
+    """Values of one stack that its alerts and recording rules depend on."""
 
     pools: tuple[PoolFacts, ...]
     exporter: str

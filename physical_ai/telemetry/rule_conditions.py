@@ -1,4 +1,6 @@
-"""The alerts that a stack has: by its pools, its parts, its counters and the alerts that it has switched off."""
+"""Conditions under which a stack has an alert: its pools, its parts, the collected fields, and alerts that are switched
+off.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Each = Literal["gpu-pool", "autoscaled-pool", "claim-pool"]
 
 
 class Threshold(Row):
-    """Number that an expression compares with; settings can change it within limits."""
+    """Threshold in an alert's expression. Settings can change the threshold within limits."""
 
     default: float
     unit: Text
@@ -67,7 +67,7 @@ class AlertRow(Row):
     when: Condition | None = None
     """Condition on a stack for the alert to exist."""
     each: Each | None = None
-    """Kind of pools that each get an alert of their own; None for a single alert."""
+    """Kind of pools for which the alert exists once per pool; None for an alert that exists once."""
     threshold: Threshold | None = None
     source: Text
 

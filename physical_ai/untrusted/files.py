@@ -40,9 +40,9 @@ def read_text(path: Path, *, within: Path | None = None) -> str:
 
 
 def below(folder: Path, name: str) -> Path:
-    """Path of a file that is named relative to a folder. Raises Unreadable if it is outside of the folder.
+    """Path of a file whose name is relative to a folder. Raises Unreadable if the path is outside of the folder.
 
-    The check does not access the file, so that the answer does not depend on files elsewhere.
+    Only the text of the path is checked, so the result does not reveal whether a file exists elsewhere.
     """
     parts = os.path.normpath(name).split(os.sep) if name else []
     if not parts or "\0" in name or os.path.isabs(name) or parts[0] == os.pardir:

@@ -17,7 +17,7 @@ COMMAND = "::"
 
 
 def printable(text: str) -> str:
-    """The text with control characters, line ends included, as escapes, because a terminal would obey them."""
+    """The text with control characters and line ends replaced by escapes, because a terminal would obey them."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

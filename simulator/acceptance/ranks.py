@@ -68,7 +68,7 @@ class Rank:
 
 
 def is_rank(pod: Mapping[str, Any]) -> bool:
-    """True for a Pod that is one of several that run one program together."""
+    """True for a rank: one of several Pods that run one program together."""
     return any(each["name"] == HOSTS for each in at(pod, "spec.containers", [{}])[0].get("env", ()))
 
 

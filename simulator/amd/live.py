@@ -170,7 +170,7 @@ class AmdStack:
     # Writes
 
     def _pod(self, wanted: Json) -> Json:
-        """The Pod in the cluster, created if it does not exist."""
+        """The Pod as it is in the cluster. Creates the Pod if it does not exist."""
         path = f"/api/v1/namespaces/{amd.NAMESPACE}/pods"
         found = self._client.find(f"{path}/{name(wanted)}")
         return found if found is not None else self._client.request("POST", path, wanted)
@@ -219,8 +219,8 @@ class AmdStack:
         self._client.request("POST", f"/api/v1/namespaces/{amd.NAMESPACE}/events", body)
 
     def _forget(self, config: Json) -> None:
-        """Removes the finalizer of a deleted DeviceConfig, so that the API server can remove the objects
-        that it owns.
+        """Removes the finalizer of a deleted DeviceConfig, so that the API server can remove the objects that the
+        DeviceConfig owns.
         """
         kept = [each for each in at(config, "metadata.finalizers", []) if each != amd.FINALIZER]
         if kept != at(config, "metadata.finalizers", []):

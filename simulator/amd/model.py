@@ -79,7 +79,7 @@ def tag(config: Json, node: Json) -> str:
 
 
 def login_problem(config: Json, secret: Json | None) -> str:
-    """Reason why Kernel Module Management can't log in to the image registry; empty if it can."""
+    """Reason why Kernel Module Management can't log in to the image registry; empty if the login succeeds."""
     wanted = at(config, "spec.driver.imageRegistrySecret.name")
     if not wanted:
         return ""

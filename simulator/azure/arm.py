@@ -112,8 +112,8 @@ class ArmEndpoint:
 
     @models("aks-delete-machines", "aks-delete-machines-unknown")
     def _delete_machines(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
-        """Answers a request that deletes machines by name: without draining them, and lowering the pool's count by
-        their number.
+        """Answers a request that deletes machines by name. The machines are not drained, and the pool's node count is
+        lowered by their number.
         """
         self._allow("Microsoft.ContainerService/managedClusters/agentPools/deleteMachines/action", found[1])
         pool = self._pool(found[1])

@@ -79,5 +79,5 @@ def staged(pool: Resource | None, count: int, azure: AzureState, without: Collec
 
 
 def allocation_failure(spec: Json) -> str:
-    """Azure's message when it has no capacity for the pool's VM size."""
+    """Azure's message about an allocation that fails because Azure has no capacity for the pool's VM size."""
     return capacity.MESSAGE.format(place="zone" if spec.get("availabilityZones") else "region")

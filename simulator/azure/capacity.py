@@ -1,7 +1,7 @@
-"""Azure's capacity for VM sizes, and what happens to a node pool for which it does not suffice.
+"""Azure's capacity for VM sizes, and the effects on a node pool if the capacity does not suffice.
 
 A PUT that exceeds a quota is refused at once. A lack of capacity shows only later: the PUT is accepted, the operation
-ends Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
+ends Failed, and the pool keeps the nodes that it got. A later PUT adds the missing nodes if there is capacity then.
 """
 
 from __future__ import annotations

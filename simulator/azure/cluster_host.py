@@ -61,7 +61,7 @@ class ClusterHost(NodeHost, Protocol):
         ...
 
     def restart_node(self, cluster_id: str, node: str) -> None:
-        """Restarts the machine of a node: it gets another boot id, and all its containers start again."""
+        """Restarts the machine of a node: the node gets another boot id, and all its containers start again."""
         ...
 
     def grant(

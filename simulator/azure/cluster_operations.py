@@ -32,8 +32,8 @@ class PoolOperations:
         self._seconds_per_minute = seconds_per_minute
 
     def put(self, pool: Resource) -> str:
-        """Applies the pool's nodes as the simulated cloud's state file describes them now; returns why they could not
-        be drained, or an empty text.
+        """Makes the pool's nodes in the cluster equal to those in the simulated cloud's state file. Returns the reason
+        why nodes could not be drained; empty if there is none.
         """
         with self._pools.of(ids.key(pool.id)):
             with self._lock:

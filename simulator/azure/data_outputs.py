@@ -98,7 +98,8 @@ def access_keys(database: Resource | None) -> Json:
     def key(kind: str) -> str:
         """An access key: 32 bytes in base64.
 
-        Unlike a random key it always contains `+`, `/` and `=`, so that a consumer must handle them.
+        Every generated key contains `+`, `/` and `=`, so that a program that does not escape these characters fails in
+        the simulator.
         """
         seeds = (f"{guid(database, kind)}{number or ''}" for number in itertools.count())
         texts = (base64.b64encode(hashlib.sha256(seed.encode()).digest()).decode() for seed in seeds)

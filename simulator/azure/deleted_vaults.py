@@ -1,4 +1,4 @@
-"""Deleted key vaults: Azure keeps them, and reserves their names, until they are purged or their retention ends."""
+"""Deleted key vaults. Azure keeps them, and reserves their names, until they are purged or their retention ends."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def categories() -> Mapping[str, Mapping[str, Any]]:
 
 
 def outputs_of_get(resource: Resource) -> Json:
-    """The outputs as a read of the resource shows them."""
+    """Outputs of a resource as azure-native gets them from a GET."""
     fill = _FILL.get(resource.kind)
     seen = _seen_of(resource.mapping)
     if fill is None and not seen:

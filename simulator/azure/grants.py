@@ -15,7 +15,7 @@ from simulator.azure.state import FINAL, Directory, Resource
 from simulator.azure.store import Store
 
 MARGIN = 0.02
-"""Seconds a timer waits beyond the due time, so that it does not wake a moment early and find nothing due."""
+"""Seconds that the timer waits beyond the due time. A timer that fires a moment too early would find nothing due."""
 RETRY = 1.0
 """Seconds until another try when a cluster could not be reached."""
 

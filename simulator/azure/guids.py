@@ -10,7 +10,9 @@ from simulator.azure.state import Resource
 
 
 def guid(resource: Resource, purpose: str) -> str:
-    """A GUID that stays the same for one resource; a later resource of the same name gets another."""
+    """A GUID that depends on the resource and `purpose`. If the resource is deleted, a new one with the same name gets
+    another GUID.
+    """
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
 
 

@@ -20,8 +20,8 @@ ANYWHERE = {"*", "0.0.0.0/0", "Internet"}
 
 
 def dropped(resources: Iterable[Resource], service: Mapping[str, Any] | None) -> str:
-    """Reason why a client on the internet gets no answer from a Service; empty if it gets one, or if the Service has no
-    public address.
+    """Reason why a client on the internet gets no answer from a Service; empty if the client gets an answer, or if the
+    Service has no public address.
     """
     annotations: Json = get(service, "metadata.annotations") or {}
     if get(service, "spec.type") != "LoadBalancer" or annotations.get(INTERNAL) == "true":

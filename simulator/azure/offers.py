@@ -1,6 +1,5 @@
-"""Regions, quotas and Kubernetes versions that Azure offers, from the simulator's own tables, and its VM sizes.
-
-The sizes are from the catalogue.
+"""Azure's offers: regions, quotas and Kubernetes versions from the simulator's own tables, and VM sizes from the
+catalogue.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def unknown_here(file: str) -> str:
 
 
 def location(name: str) -> str:
-    """A region's name in its short form: `westus2` for `West US 2`, which Azure accepts, too."""
+    """Short form of a region's name: `westus2` for `West US 2`. Azure accepts both forms."""
     return name.replace(" ", "").lower()
 
 

@@ -38,8 +38,8 @@ def peering(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def private_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Connections of a private endpoint with their state: automatic ones are approved, since the deployer may approve
-    them within its own subscription; manual ones are pending.
+    """Connections of a private endpoint with their states. A connection with automatic approval is approved, since the
+    deployer may approve it in the own subscription; a manual one is pending.
     """
     found: Json = {}
     for name, state in (("privateLinkServiceConnections", APPROVED), ("manualPrivateLinkServiceConnections", PENDING)):

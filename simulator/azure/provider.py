@@ -226,7 +226,7 @@ def _sendable(inputs: Mapping[str, Any]) -> Json:
 
 
 def _normal(inputs: Mapping[str, Any]) -> Json:
-    """The inputs in a normal form, in which inputs that azure-native treats as equal are equal."""
+    """Normal form of inputs for comparisons: inputs that azure-native treats as equal have the same normal form."""
     result = {name: value for name, value in inputs.items() if value is not None}
     if isinstance(result.get("location"), str):
         result["location"] = location(result["location"])

@@ -34,7 +34,7 @@ class Resource:
     state: str = SUCCEEDED
     """ARM's provisioningState; anything but Succeeded and Failed means that an operation is in progress."""
     serial: int = 0
-    """Number that differs between a resource and a later one with the same id."""
+    """Serial number of the resource. A resource that is deleted and created again gets another number."""
     created: float = 0
     """Time of creation in seconds since the epoch."""
     facts: Json = field(default_factory=dict[str, Any])
@@ -168,9 +168,8 @@ class AzureState:
         return self.get(own) is not None or name.lower() in node_groups
 
     def of_others(self, resource_id: str) -> bool:
-        """True for a resource in another subscription, or in a resource group that the simulator does not have.
-
-        Such a resource belongs to another owner, and is assumed to exist.
+        """True if the resource belongs to another owner: it is in another subscription, or in a resource group that the
+        simulator does not have. Such a resource is assumed to exist.
         """
         own = ids.is_under(resource_id, f"/subscriptions/{self.directory.subscription}")
         return not own or not self.group_exists(ids.group(resource_id))

@@ -79,7 +79,7 @@ class ArmWeb:
             server.server_close()
 
     def fault(self, path: str) -> Fault | None:
-        """The next fault for a path, which is then used up; None if there is none."""
+        """Removes the next fault that applies to a path from the list, and returns it; None if there is none."""
         with self._lock:
             found = next((each for each in self.faults if path.endswith(each.only)), None)
             if found is not None:

@@ -15,7 +15,7 @@ WRITE = "Microsoft.Network/dnsZones/TXT/write"
 def zone_refusal(azure: AzureState, *, client_id: str, subject: str, zone_id: str) -> str:
     """Reason why the Pod cannot write records in the zone; empty if it can.
 
-    A zone that the simulator does not have is outside the stack.
+    The zone may be outside the simulator, since only the role assignments decide.
     """
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:

@@ -31,10 +31,10 @@ def modelled() -> Mapping[str, tuple[str, ...]]:
 
 
 def materialise(chart: str, release: str, folder: Path) -> Path:
-    """The folder with a chart model for the real helm, created under `folder` the first time; its name changes with its
-    content.
+    """The folder with a chart model for the real helm. It is created under `folder` at the first call; its name
+    contains a digest of its content.
 
-    Two processes may call this at the same time.
+    Two processes may call this function at the same time.
 
     Raises:
         KeyError: The chart has no model of this release.

@@ -1,5 +1,5 @@
-"""The `values.schema.json` of a chart model: it allows known keys only, so that helm refuses keys that upstream
-ignores.
+"""The `values.schema.json` of a chart model. Helm refuses unknown keys because of this schema, while upstream's chart
+ignores them.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def running(pod: Mapping[str, Any]) -> Json:
 
 
 def stopped(pod: Mapping[str, Any], container: str, code: int, message: str) -> Json:
-    """The status of a Pod whose init container has just failed, so that its other containers never start."""
+    """The status of a Pod whose init container has just failed. The Pod's other containers never start."""
     now = timestamp()
     end = {"exitCode": code, "reason": "Error", "message": message, "startedAt": now, "finishedAt": now}
 

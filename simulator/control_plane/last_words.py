@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FULL_DISK = "no space left on device"
-"""Message of Go for the kernel's ENOSPC. etcd prints its stack after it, so it is not among the last lines."""
+"""Text of Go's error for a full disk (ENOSPC). etcd prints a stack trace after the error, so the error is not among the
+last lines of the log.
+"""
 NEEDED_MIB = 140
 """Space in MiB with which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that
 size)."""

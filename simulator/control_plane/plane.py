@@ -158,8 +158,8 @@ class ControlPlane:
         (self._pki / "done").touch()
 
     def _choose_port(self) -> None:
-        """Saves the API server's port: the one of the last start, so that kubeconfigs remain valid, unless another
-        process uses it.
+        """Saves the API server's port. The port of the last start is kept, so that kubeconfigs remain valid, unless
+        another process uses it now.
         """
         file = self.folder / "port.json"
         file.write_text(json.dumps(kept_port(noted(file))))

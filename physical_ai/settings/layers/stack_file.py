@@ -32,7 +32,7 @@ def require_project() -> None:
 def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
     """Layer of a stack file, and the faults of the file itself.
 
-    Raises SettingsError if there is no such file, since further faults would not help then.
+    Raises SettingsError if the stack file does not exist.
     """
     label, file = stack_label(stack, root), root / f"Pulumi.{stack}.yaml"
     if not file.is_file():

@@ -71,7 +71,9 @@ T = TypeVar("T")
 
 
 def of_azure(setting: str, value: T | None) -> T:
-    """The value of a setting that every stack on Azure has. Raises NotAzure in any other stack, where it is None."""
+    """The value of a setting that every stack on Azure has. Raises NotAzure if `value` is None, because the stack uses
+    an existing cluster.
+    """
     if value is None:
         raise NotAzure(f"{setting} is a setting of clusters on Azure, and this stack has none.")
     return value

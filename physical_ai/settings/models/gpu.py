@@ -62,8 +62,8 @@ class Sharing(Model):
 
 
 class OperatorDriver(Model):
-    """Driver that the GPU Operator installs, for pools with driver source `operator`. A pool's own driver settings
-    override it.
+    """Settings of the driver that the GPU Operator installs on pools with driver source `operator`. A pool's own driver
+    settings override them.
     """
 
     version: DriverVersion = Field(description="Build, or the branch alone where precompiled.")

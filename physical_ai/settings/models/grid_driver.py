@@ -51,8 +51,8 @@ class GridPackage(Model):
 
 
 class GridDriver(Model):
-    """Driver that the GRID driver agent installs, for pools with driver source `grid`. A pool's own driver settings
-    override it.
+    """Settings of the driver that the GRID driver agent installs on pools with driver source `grid`. A pool's own
+    driver settings override them.
     """
 
     version: GridBuild = Field(description="GRID build, like 595.91.07.")

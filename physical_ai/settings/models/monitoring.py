@@ -43,7 +43,7 @@ def _quota(value: float) -> float:
 
 
 class Receiver(Model):
-    """Receiver of alerts: exactly one of e-mail, webhook and action group is set."""
+    """Settings of a receiver of alerts. Exactly one of the e-mail address, the webhook and the action group is set."""
 
     email: Email | None = Field(default=None, description="An e-mail address.")
     webhook_secret: SecretName | None = Field(
@@ -67,7 +67,7 @@ class Receiver(Model):
 
 
 class Smtp(Model):
-    """Server through which Alertmanager sends e-mail; Azure's alerts do not use it."""
+    """Settings of the SMTP server through which Alertmanager sends e-mail. Azure's own alerts do not use the server."""
 
     host: SmtpHost = Field(description="Server and port.")
     sender: Email = Field(description="Address of the sender.")
@@ -94,7 +94,7 @@ class Grafana(Model):
 
 
 class RuleOverride(Model):
-    """Change of one alert's threshold, or its removal."""
+    """Settings that change the threshold of one alert, or switch the alert off."""
 
     threshold: float | None = Field(default=None, description="Another threshold, in the unit of the alert.")
     enabled: bool = Field(default=True, description="false omits the alert.")

@@ -17,9 +17,9 @@ PlatformName = Annotated[
         "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
     ),
 ]
-"""Name of a platform, which workflows use in their field `platform`, and which nodes and Pods have in a label."""
+"""Name of an OSMO platform: the value of the field `platform` in workflows, and of a label on nodes and Pods."""
 Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
-"""Duration of one number and one unit, the only form that OSMO reads."""
+"""Duration, as one number and one unit. OSMO reads no other form."""
 ServedStack = Annotated[str, written(r"^[a-z][a-z0-9]*-[a-z0-9]+$", "the name of a stack, like prod-eastus")]
 HostPath = Annotated[str, written(r"^/[^:\s]*$", "an absolute path without spaces and colons, like /mnt/data")]
 Gpus = Annotated[int, Field(ge=-1, le=10000)]

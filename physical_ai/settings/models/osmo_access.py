@@ -18,8 +18,8 @@ HostName = Annotated[
     ),
 ]
 OsmoRole = Literal["osmo-admin", "osmo-user"]
-"""Roles of OSMO's chart that groups of users can get; the roles of agents and of workflows' containers are not among
-them.
+"""Roles of OSMO's chart that groups of users can get. The chart's roles for agents and for containers of workflows are
+excluded.
 """
 
 

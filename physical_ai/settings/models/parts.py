@@ -28,23 +28,23 @@ class OpenParts(Model):
     """Optional parts of the platform whose settings are in this section; an absent part is not installed."""
 
     def of(self, kind: type[_Own]) -> _Own | None:
-        """Settings of a part, found by their model; None in a stack without the part."""
+        """Settings of the part whose settings model is `kind`; None if the stack does not have the part."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return next((each for each in values if isinstance(each, kind)), None)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """JSON schema of the section; it is omitted where no part has a setting in it."""
+        """JSON schema of the section `parts`. The section is omitted if no part has a setting in it."""
         if not cls.model_fields:
             raise PydanticOmit
         return handler(core_schema)
 
 
 def part_models() -> dict[str, type[Model]]:
-    """Models of the parts' settings, by the name of the part's folder.
+    """Settings models of parts, by the name of the part's folder.
 
     Raises:
-        PartError: The constant of a module is no model.
+        PartError: The constant `SETTINGS` of a part's `model.py` is not a model.
     """
     modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in part_files("model.py")}
     for name, module in modules.items():

@@ -13,7 +13,7 @@ Leave = Literal["definitions", "nothing"]
 
 
 class Target(Model):
-    """Cluster in which the platform is installed."""
+    """Settings of the cluster in which the platform is installed."""
 
     kind: TargetKind = Field(
         default="azure",

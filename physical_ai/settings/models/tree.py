@@ -117,7 +117,7 @@ Moment = Annotated[str, BeforeValidator(_moment)]
 
 
 class Upgrades(Model):
-    """Automatic upgrades by AKS, and when they may take place."""
+    """Settings of automatic upgrades by AKS, and of the times at which they may take place."""
 
     channel: Channel = Field(
         default="patch", description="Kubernetes: patch and node-image keep the minor of kubernetesVersion."
@@ -223,7 +223,7 @@ ChartSourceName = Literal["repository", "cache"]
 
 
 class Charts(Model):
-    """Source of Helm charts. The catalogue pins the charts, their versions and checksums."""
+    """Settings of the source of Helm charts. The catalogue pins versions and checksums of the charts."""
 
     source: ChartSourceName = Field(
         default="repository",

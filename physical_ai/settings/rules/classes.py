@@ -65,7 +65,7 @@ def check_no_classes(settings: Settings, trust: Trust) -> Iterator[SettingFindin
 
 
 def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors of Azure settings in a stack on an existing cluster, where they have no meaning."""
+    """Errors of settings that only apply to Azure, in a stack on an existing cluster."""
     places: dict[Path, tuple[Model, dict[str, str]]] = {
         (): (settings, _SECTIONS),
         ("cluster",): (settings.cluster, _CLUSTER),

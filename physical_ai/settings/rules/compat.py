@@ -52,7 +52,7 @@ class VersionFinding(Finding):
     subject: str
     """Software that the rule is about: operator, kubernetes, containerd, toolkit, driver …"""
     pools: tuple[str, ...] = ()
-    """Pools that the finding applies to; empty where it is not about pools, such as for an upgrade."""
+    """Names of the pools that the finding applies to; empty for a finding about the cluster or an upgrade."""
 
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
@@ -120,7 +120,9 @@ def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:
 
 
 def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
-    """Reasons not to deploy a stack at a date: each version rule that it violates, with source and fix."""
+    """Reasons not to deploy a stack at the date `today`: the version rules that the stack violates, with source and
+    fix.
+    """
     return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.is_error]
 
 

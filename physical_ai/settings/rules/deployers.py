@@ -16,10 +16,10 @@ _FIX = (
 
 
 def unnamed_deployers(loaded: Loaded) -> list[Fault]:
-    """Faults of a stack without deployers, which must not be deployed to Azure.
+    """Faults of a stack on Azure that names no deployers. Such a stack must not be deployed.
 
-    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. For
-    an existing cluster there is no such fault, since its owner decides who may use it.
+    AKS local accounts are off, and creating a cluster gives no rights inside the cluster, so nothing could be installed
+    there. A stack on an existing cluster has no such fault: the cluster's owner decides who may use the cluster.
     """
     if loaded.settings.access.deployers or not creates_cluster(loaded.settings):
         return []

@@ -1,4 +1,4 @@
-"""Rules about InfiniBand: which pools can have a fabric, and what else it needs."""
+"""Rules about InfiniBand: the pools that can have a fabric, and the other settings that a fabric needs."""
 
 from __future__ import annotations
 

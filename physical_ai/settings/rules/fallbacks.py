@@ -1,4 +1,4 @@
-"""Rules about fallbacks of pools: each has to be deployable as it is written."""
+"""Rules about fallbacks of pools. The pool must be deployable with the values of each fallback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about health modes: a mode that acts needs somebody who is notified, and nodes that it can act on."""
+"""Rules about health modes: a mode beyond `alert` needs collected metrics, and pools on which it can act."""
 
 from __future__ import annotations
 

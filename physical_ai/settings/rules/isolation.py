@@ -33,7 +33,9 @@ def check_isolation(settings: Settings, trust: Trust) -> Iterator[SettingFinding
 
 
 def _inside(settings: Settings, trust: Trust, here: Path, block: IPv4Network) -> Iterator[SettingFinding]:
-    """Warnings about ranges of the cluster itself, which a NetworkPolicy does not select by address."""
+    """Warnings about allowed address ranges that overlap the ranges of Pods or Services, which a NetworkPolicy does not
+    select by address.
+    """
     for key, own in (("podCidr", settings.network.pod_cidr), ("serviceCidr", settings.network.service_cidr)):
         path: Path = ("network", key)
         if trust(path) and block.overlaps(own):

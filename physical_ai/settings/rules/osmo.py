@@ -19,7 +19,7 @@ _OSMO: Path = ("osmo",)
 IN_CLUSTER = (".svc", ".svc.cluster.local")
 """Suffixes of the names of Services; requests to them stay inside the cluster."""
 EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.com")
-"""Domains of examples: those of RFC 2606, and of the company in Microsoft's documentation."""
+"""Domains that examples use: those of RFC 2606, and Contoso's, which Microsoft's documentation uses."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
 """Longest time limit for running workflows, in seconds, that causes no warning. A hanging workflow blocks its GPUs
@@ -137,7 +137,7 @@ def _quota(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _room(settings: Settings) -> Iterator[SettingFinding]:
-    """Warnings about pools whose nodes are too small to share, so that no task would fit their platform."""
+    """Warnings about pools whose nodes leave a task less than 1 CPU, 1 GiB of memory or 1 GiB of disk."""
     for key, pool in settings.pools.items():
         if not gpu_facts.knows_gpu(pool):
             continue

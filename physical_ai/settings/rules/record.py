@@ -12,7 +12,9 @@ _HERE: Path = ("record",)
 
 
 def check_record(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Warning about a stack that records the past, which is for the simulator; it refuses any deployment to Azure."""
+    """Warning about a stack that records an architecture of the past. Such a stack only runs in the simulator; a
+    deployment to Azure is refused.
+    """
     if settings.record and trust(_HERE):
         named = f"Profile {settings.profile} records" if settings.profile else "This stack records"
         problem = f"{named} an architecture of the past, for simulation and comparison; do not deploy it to Azure."

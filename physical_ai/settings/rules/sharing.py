@@ -19,7 +19,7 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error, war
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
 """Numbers of compute and memory slices into which MIG divides a GPU (NVIDIA MIG user guide)."""
 FEWEST = 2
-"""Smallest number of replicas with which a GPU is shared; the device plugin's parser rejects fewer."""
+"""Smallest number of replicas of a shared GPU. The parser of NVIDIA's device plugin rejects smaller numbers."""
 MPS_RELAXED = (0, 20)
 """Version of the device plugin from which on MPS supports failRequestsGreaterThanOne: false (NVIDIA/k8s-device-plugin
 0.20).

@@ -1,4 +1,4 @@
-"""A dashboard of Grafana's JSON, with the parts that this project draws."""
+"""Model of a Grafana dashboard, limited to the features that this project's dashboards use."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ class Dashboard:
     """JSON text that Grafana imports."""
 
     def filled(self, query: Query, *, span: str = "1h") -> str:
-        """Expression of a query for Prometheus itself, with the initial values of the dashboard's variables."""
+        """Expression of a query with Grafana's variables replaced by their initial values, so that Prometheus can
+        evaluate it.
+        """
         return filled(query.expression, {each.name: each.first for each in self.variables}, span=span)
 
     def panels(self) -> Iterator[Panel]:

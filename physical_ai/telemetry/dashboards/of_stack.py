@@ -1,4 +1,6 @@
-"""Dashboards of one stack: without panels that never have data there, and with the stack's thresholds and runbooks."""
+"""Dashboards of one stack. Panels whose series the stack never has are left out; thresholds and runbooks are the
+stack's.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def _is_there(name: str, parameters: Parameters) -> bool | None:
 
 
 def _with_thresholds(panel: dict[str, Any], parameters: Parameters) -> None:
-    """Sets the thresholds of a panel about an alert to those of the stack's settings."""
+    """Replaces the thresholds of a panel by those that the settings set for the panel's alert."""
     for link in panel.get("links") or ():
         changed = parameters.overrides.get(link["title"])
         if changed is not None and changed.threshold is not None:

@@ -10,7 +10,9 @@ from simulator.azure.data import TypeMapping
 
 
 def inputs_of(mapping: TypeMapping, body: Mapping[str, Any], path: Mapping[str, str], api_version: str) -> Json:
-    """The inputs that lead to this body. A property of the body that no input leads to is left out."""
+    """The azure-native inputs from which azure-native would send this body. Properties of the body that have no input
+    are left out.
+    """
     found: Json = {**path, API_VERSION_INPUT: api_version}
     for name, at in mapping.inputs.items():
         value = get(body, at)

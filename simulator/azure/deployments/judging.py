@@ -59,7 +59,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """The checks of templates for one caller."""
+    """Checks of deployment templates with the rights of one caller."""
 
     cloud: Cloud
     caller: str

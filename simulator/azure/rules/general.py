@@ -124,8 +124,8 @@ def busy_delete(delete: Delete) -> Iterator[Refusal]:
 
 
 def _busy(request: Put | Delete) -> Iterator[Refusal]:
-    """Refusals during another operation: a cluster has one operation at a time; its pools may change side by side, but
-    not while their cluster does.
+    """Refusals of a request during another operation. A cluster has one operation at a time. Several of its pools may
+    change at once, but not during an operation on the cluster itself.
     """
     mine = ids.key(request.id)
     for other, operation in request.azure.in_flight.items():

@@ -12,7 +12,7 @@ from simulator.azure.rules.base import Put, on_put, refuse
 
 DNS_LABEL = re.compile(r"^[a-z][a-z0-9-]{1,61}[a-z0-9]$")
 NAT_SKUS = ("Standard", "StandardV2")
-"""SKUs of a gateway, each of which accepts public addresses of its own SKU only."""
+"""SKUs of NAT gateways. A gateway accepts only public addresses of its own SKU."""
 
 
 @on_put(("NatGateway", "PublicIPAddress"), "nat-v2-region")

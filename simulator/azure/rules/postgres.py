@@ -166,8 +166,8 @@ def system_database(request: Delete) -> Iterator[Refusal]:
 
 @models("pg-config-delete", "pg-config-create")
 def _is_always_there() -> None:
-    """Marks two rules as implemented that need no code: a parameter exists with its server, so creating one is an
-    update, and deleting one resets it to its default.
+    """Marks the rules about creating and deleting a parameter as implemented. They need no code: a parameter always
+    exists with its server, so a creation is an update, and a deletion resets the parameter to its default.
     """
 
 

@@ -1,4 +1,6 @@
-"""Rules on restoring a PostgreSQL flexible server: a new server with another one's data as of a point in time."""
+"""Rules on restoring a PostgreSQL flexible server: a new server gets the data that its source server had at a point in
+time.
+"""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def own_zone(put: Put) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", "mc-private-dns-lookup")
 def nodes_find_the_api_server(put: Put) -> Iterator[Refusal]:
-    """Refusals of a private cluster whose nodes cannot resolve its name: DNS servers outside the network resolve the
-    zone only if their own network is linked to it.
+    """Refusals of a private cluster whose nodes cannot resolve the API server's name. DNS servers in another network
+    resolve the cluster's zone only if the zone is linked to their network.
     """
     access: dict[str, Any] = table(put.properties, "apiServerAccessProfile")
     network = put.azure.get(_network(put), "VirtualNetwork")
