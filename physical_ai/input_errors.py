@@ -33,7 +33,9 @@ class InputError(Exception):
 
 
 class PartError(InputError):
-    """A module of a part cannot be used. The text names its file, with the line or the constant, and what to write."""
+    """Raised where a module of a part cannot be used. The text names the file, with the line or the constant, and what
+    to write.
+    """
 
 
 @contextmanager

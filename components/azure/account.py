@@ -28,7 +28,7 @@ def azure_tenant() -> str:
 
 
 def selected(subscription_id: str | None) -> str:
-    """The subscription id as given. Raises pulumi.RunError where it is absent because no subscription is selected."""
+    """Returns `subscription_id`. Raises pulumi.RunError if it is None or empty, because no subscription is selected."""
     if not subscription_id:
         raise pulumi.RunError(
             "No Azure subscription is selected. Run 'az account set --subscription <id>' or set ARM_SUBSCRIPTION_ID."

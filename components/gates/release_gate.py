@@ -24,8 +24,10 @@ FIX = (
 
 @dataclass(frozen=True)
 class ReleaseGateArgs:
-    """Inputs of `ReleaseGate`. `releases` maps the name of each release to its namespace; `after` are the releases
-    themselves.
+    """Inputs of `ReleaseGate`.
+
+    `releases`: namespace of each Helm release, by the release's name.
+    `after`: the resources of the Helm releases.
     """
 
     kubeconfig: pulumi.Input[str]

@@ -103,7 +103,7 @@ class ChartPart(pulumi.ComponentResource):
         return self.releases[key].status.apply(lambda _: value)
 
     def namespaces(self, *names: str) -> list[pulumi.Resource]:
-        """Resources of the named namespaces, each once, in the order given."""
+        """Namespaces with these names, as resources: each once, in the order of `names`."""
         return [self.args.namespaces[name] for name in dict.fromkeys(names)]
 
     def options(self, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:

@@ -19,9 +19,9 @@ class ContainerLogsArgs:
 
 
 class ContainerLogs(pulumi.ComponentResource):
-    """ConfigMap of Azure's log agent in the cluster.
+    """ConfigMap that tells Azure's log agent in the cluster which containers' output to collect.
 
-    `Monitoring` declares the rule that brings the output into the workspace.
+    The component `Monitoring` declares the rule that sends the output to the workspace.
     """
 
     def __init__(self, name: str, args: ContainerLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -47,7 +47,9 @@ EXPORTER = Exporter(
     "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
     namespace=names.NAMESPACE,
 )
-"""The AMD exporter. Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
+"""Metrics exporter of AMD's GPU Operator. Source of labels and port: ROCm/gpu-operator
+internal/metricsexporter/metricsexporter.go.
+"""
 
 PART = Part(
     name="amd",

@@ -22,7 +22,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Settings and names of the secrets for the destination of traces."""
+    """Names of the secrets for the destination of traces, each with the setting that names the secret."""
     if (traces := settings.monitoring.traces) is None:
         return
     if traces.connection_secret is not None:

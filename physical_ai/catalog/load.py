@@ -123,7 +123,10 @@ def prices() -> dict[tuple[str, str], PriceRow]:
 def prices_with(
     offers: Offers, sizes: Mapping[str, VmSize], places: Mapping[str, Region]
 ) -> dict[tuple[str, str], PriceRow]:
-    """The catalogue's own prices and those of `offers`. Raises CatalogError, also where both have a price."""
+    """Prices of the catalogue and of `offers`, by size and region.
+
+    Raises CatalogError where a price is invalid, or where both the catalogue and `offers` contain it.
+    """
     found: dict[tuple[str, str], PriceRow] = {}
     for feed in [*read_rows(DATA / "prices.yaml"), *offers.prices]:
         for size, by_region in feed["usdPerHour"].items():

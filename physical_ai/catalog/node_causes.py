@@ -139,8 +139,8 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
-    """Action for the annotation of an alert, in which the reader replaces `NODE` and similar words; None for an alert
-    that no row of the causes explains.
+    """Text for the annotation of an alert: the action that repairs the node. The reader replaces `NODE` and similar
+    words. None for an alert that no row of the causes explains.
 
     Args:
         azure: True for nodes of a cluster that the stack creates on Azure; False on an existing cluster.

@@ -52,7 +52,7 @@ point-to-site-entra-gateway).
 
 
 def zones_of(group: str, region: str) -> dict[str, str]:
-    """DNS zones of a sub-resource, by their key; two sub-resources may share a zone.
+    """DNS zones of the Private Link sub-resource `group`, by the keys of `ZONES`. Two sub-resources may share a zone.
 
     >>> zones_of("prometheusMetrics", "westus2")
     {'prometheusMetrics': 'privatelink.westus2.prometheus.monitor.azure.com'}

@@ -58,7 +58,7 @@ def timing(kind: str) -> Timing:
 
 
 def reference() -> Reference:
-    """Published duration of another project to compare a deployment with."""
+    """Duration that another project has published, to compare the duration of a deployment with."""
     return row(Reference, read_mapping(DATA / FILE)["reference"], f"{FILE}: reference")
 
 

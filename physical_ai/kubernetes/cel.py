@@ -92,7 +92,7 @@ class _Parser:
         self.rest = list(tokens)
 
     def _next_is(self, *signs: str) -> str:
-        """Takes the next token if it is one of these, and returns it; returns an empty text otherwise."""
+        """Consumes the next token if it is one of `signs`, and returns the token; otherwise returns an empty text."""
         return self.rest.pop(0) if self.rest and self.rest[0] in signs else ""
 
     def _expect(self, sign: str) -> None:

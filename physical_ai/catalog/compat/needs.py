@@ -44,8 +44,8 @@ class Need(Row):
     least: int | None = None
     """Smallest number that does no harm. If neither `keep` nor `least` is set, every non-empty value does harm."""
     severity: Literal["error", "warning", "info"] = "error"
-    """Severity of a harmful value. error: the value is refused. warning: it is reported whenever the stack is loaded.
-    info: it does no harm to the platform.
+    """Severity of a value that is not allowed. error: the value is refused. warning: it is reported whenever the stack
+    is loaded. info: it is no problem for the platform.
     """
     costs: Text
     gates: tuple[Text, ...] = ()
