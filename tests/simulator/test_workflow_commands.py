@@ -60,6 +60,8 @@ ELSEWHERE = {
     ("pull-request", "checks"): "these tests",
     ("pull-request", "preview"): "test_pull_request.py",
     ("pull-request-comment", "comment"): "test_workflow_comment.py",
+    ("team-pull-request", "checks"): "test_team_repository.py runs its commands",
+    ("team-pull-request", "preview"): "test_team_repository.py runs its commands",
 }
 """Jobs that this file does not run, and what runs or tests their steps."""
 
