@@ -28,7 +28,7 @@ WAIT_FOR_DRIVER = "driver-init"
 NOT_LOADED = "amdgpu driver is not loaded"
 EXPORTER, EXPORTER_CONFIG = "metrics-exporter", "metrics-config-volume"
 BUILD_MINUTES = 10
-"""Simulated minutes for a build; assumed, since no source measures it."""
+"""Simulated minutes of a driver build; assumed, since no source measures it."""
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:

@@ -21,7 +21,9 @@ DOCKER_CONFIG = ".dockerconfigjson"
 METRICS_PORT = 5000
 """Port of the metrics exporter, if a DeviceConfig names none."""
 GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu"
-"""Labels that the chart's rule has Node Feature Discovery set, for a GPU and for a virtual function."""
+"""Labels that Node Feature Discovery sets because of the NodeFeatureRule of AMD's chart: on nodes with an AMD GPU, and
+on nodes with a virtual function of one.
+"""
 PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
 LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"
 EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"

@@ -42,7 +42,7 @@ def outputs_of_get(resource: Resource) -> Json:
 
 
 def _seen_of(mapping: TypeMapping) -> Mapping[str, Any]:
-    """Values that ARM was seen to fill in for a resource type, by path of the output."""
+    """Values that the real ARM was seen to add to a resource of this type in a GET, by path of the output."""
     found: dict[str, Any] = {}
     for path, value in seen_in_bodies(mapping.arm_type).items():
         for name, body in mapping.inputs.items():

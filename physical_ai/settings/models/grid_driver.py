@@ -18,7 +18,7 @@ HttpsUrl = Annotated[
 HttpsFolder = Annotated[
     str, written(r"^https://[^\s/?#@]+(/[^\s?#]*)?$", "the https address of a folder, without credentials or query")
 ]
-"""Address of a folder, to which a file name is appended."""
+"""HTTPS address of a folder, to which a file name is appended."""
 Registry = Annotated[
     str, written(r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", "a registry, like example.azurecr.io/mirror")
 ]

@@ -158,9 +158,9 @@ class Spot(Model):
 
 
 class Upgrade(Model):
-    """Settings for the replacement of nodes by AKS during upgrades.
+    """Settings of the replacement of nodes by AKS during upgrades.
 
-    They are not sent for Spot pools, where ARM refuses them.
+    The program does not send these settings for Spot pools, because ARM refuses them there.
     """
 
     max_surge: Share = Field(

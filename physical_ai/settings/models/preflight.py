@@ -1,4 +1,4 @@
-"""Settings of the questions that a deployment asks Azure before its first resource."""
+"""Settings of the checks with Azure that a deployment makes before its first resource."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Proposal:
     region_layer: bool
     """True where the region already has a layer."""
     replaced: tuple[Replaced, ...]
-    """Pools that the region's layer puts in the place of others, or removes."""
+    """Pools that the region's layer replaces by other pools, or removes."""
     root: FilePath
 
     def pool(self, name: str) -> PoolProposal | None:

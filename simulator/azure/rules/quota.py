@@ -28,7 +28,7 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
-    """Refusals of a pool whose nodes do not fit into the quota together with all others in the region."""
+    """Refusals of a pool whose nodes, together with all other nodes in the region, would exceed a quota."""
     wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
     for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
         rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
