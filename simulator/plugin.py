@@ -1,4 +1,4 @@
-"""A simulated provider as a plugin that the plain `pulumi` starts, as `python -m simulator.plugin`.
+"""Plugin `python -m simulator.plugin`, through which the plain `pulumi` command uses a simulated provider.
 
 The engine starts one such process for each provider, reads the port from the first line of the process's output, and
 kills the process at the end.
@@ -28,7 +28,7 @@ from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
 LOOK_SECONDS = 1.0
-"""Seconds between two checks, by a plugin, if its engine is still running."""
+"""Seconds between two checks in which a plugin finds out if its engine is still running."""
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:

@@ -1,4 +1,5 @@
-"""The deployed program as the engine runs it here: connected over loopback, with its SDKs loaded ahead of time.
+"""The Pulumi program of a stack as the simulator runs it: connected to the engine over loopback, and with its SDKs
+loaded ahead of time.
 
 It runs in the process of the command, or as `python -m simulator.program` in a process of its own (`program_process`).
 """
@@ -32,7 +33,9 @@ from simulator.program_environment import OFFICIAL_VARIABLE
 from simulator.sdk_packages import load_on_demand, load_used
 
 PLATFORM = INSTALLED / "__main__.py"
-"""The platform's own program, which is a checkout's, and which the program of a team's project runs."""
+"""Main module of the platform's Pulumi program. In a checkout it is the program itself; the program of a team's project
+runs it.
+"""
 PROGRAM = PROJECT / "__main__.py"
 AZURE_PACKAGES = (
     "resources",

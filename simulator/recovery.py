@@ -26,18 +26,20 @@ class Created:
 
 
 class ProviderRecovery(Protocol):
-    """Existing resources of one provider, compared with the engine's state."""
+    """Functions of one provider that repair what an interrupted operation has left: they compare the provider's
+    existing resources with the engine's state.
+    """
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
         """The resource that an interrupted creation has left behind; None if there is no such resource."""
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """Undoes an interrupted update if the update could not simply be repeated."""
+        """Undoes an interrupted update of the resource if a second update would fail; else does nothing."""
         ...
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True if an interrupted deletion has completed, so that it must not be repeated."""
+        """True if the interrupted deletion of the resource has completed and a second deletion would fail."""
         ...
 
 

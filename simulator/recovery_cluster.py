@@ -42,10 +42,10 @@ class ClusterRecovery:
     helm: Helm
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """The object or release that an interrupted creation has left behind, to be completed by an update; None if
-        there is none.
+        """The Kubernetes object or Helm release that an interrupted creation has left behind, marked as unfinished so
+        that the engine completes it with an update. None if there is neither.
 
-        An interrupted install of a release is removed instead.
+        A release whose install or uninstallation was cut off is uninstalled, and the result is None.
         """
         inputs: dict[str, Any] = resource.get("inputs") or {}
         if resource["type"] == RELEASE_TYPE:

@@ -60,7 +60,7 @@ SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {
 }
 """Paths of values that may differ from the recording because the API server chooses them, by resource."""
 READ_PATHS = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi/*", "/readyz", "/version")
-"""URL paths, other than those of resources, that the reader may request."""
+"""URL paths, other than those of resources, that the user of the recording's kubeconfig may request."""
 PLAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 """Pattern of the valid names of resources, groups and namespaces. No character in such a name has a special meaning in
 a URL path or an RBAC rule.
@@ -219,7 +219,7 @@ def _is_own(listed: Listed, item: Mapping[str, Any]) -> bool:
 
 
 def reader_rules(resources: Iterable[str]) -> list[Object]:
-    """Rights of the reader: to read `resources`, but no subresources such as `nodes/proxy`."""
+    """RBAC rules with the right to read `resources`, but no subresources such as `nodes/proxy`."""
     named = sorted({each for each in resources if PLAIN.fullmatch(each)})
     return [
         {"apiGroups": ["*"], "resources": named, "verbs": ["get", "list", "watch"]},
@@ -228,7 +228,7 @@ def reader_rules(resources: Iterable[str]) -> list[Object]:
 
 
 def plane_of(stack: str) -> ReplayPlane:
-    """The control plane for the recording of a stack, in the user's folder of the simulator."""
+    """Control plane for the recording of a stack, with a folder in the user's folder of the simulator."""
     home = Home.of_user()
     folder = home.folder / "replays" / home.simulation(stack).name
     return ReplayPlane(folder, toolbox(home.tools), folder / "tokens.csv")
@@ -268,7 +268,9 @@ def _create(client: Client, listed: Listed, item: Object, found: Loaded) -> str:
 
 
 def _let_read(client: Client, resources: Iterable[str]) -> None:
-    """Gives the reader, and nobody else, the right to read `resources` and all resources that the server itself has."""
+    """Gives the user of the recording's kubeconfig, and nobody else, the right to read `resources` and all resources
+    that the server itself has.
+    """
     rights = "/apis/rbac.authorization.k8s.io/v1"
     versions = ["/api/v1"]
     for group in client.get("/apis")["groups"]:

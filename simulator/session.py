@@ -101,8 +101,8 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Objects that find resources which exist without being recorded in the state, by the name of the provider's
-        package. Clusters that do not run are left out.
+        """Recovery of each provider, by the name of the provider's package: it finds resources that exist but are
+        missing in the engine's state. A cluster that does not run has no recovery.
         """
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
@@ -119,8 +119,8 @@ class Needs:
     Attributes:
         spare: True to start a control plane in advance, for a cluster that the operation will create.
         program: True to load the program's imports. A destroy needs no program.
-        record: True for a simulated Azure that still offers sizes and versions which the real Azure has retired; a
-            message says so.
+        record: True for a simulated Azure that still offers sizes and versions which the real Azure has retired. The
+            session then reports a message about this difference.
         principal: Principal that is logged in.
         kubernetes: Plugin that runs the Kubernetes resources.
     """

@@ -71,8 +71,8 @@ class Simulation:
         return outputs
 
     def outputs(self) -> dict[str, Any]:
-        """Outputs of the last update without the secret ones, even if the update failed near its end. Empty if there
-        are none.
+        """Outputs of the stack after its last update, without the secret ones; also after an update that failed near
+        its end. Empty if there are no outputs.
         """
         return self._checkpoint.outputs()
 

@@ -24,7 +24,7 @@ class NodeClass:
 
 @dataclass(frozen=True)
 class ExistingClusterInput:
-    """An existing cluster into which the stack is deployed, and which the simulator therefore has to create."""
+    """Cluster that exists before the stack is deployed into it. The simulator creates this cluster first."""
 
     context: str
     """Name of the kubeconfig's context for the cluster."""

@@ -35,8 +35,8 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
 
 
 def open_pools(folder: Path, host: NodeHost) -> PoolCloud:
-    """The simulated Azure of the simulation in `folder`, reduced to changes of the number of nodes of pools. Raises
-    SimulationError.
+    """The simulated Azure of the simulation in `folder`, reduced to operations that change a pool's number of nodes.
+    Raises SimulationError.
     """
     return PoolCloud(folder / AZURE_FILE, host, **_options(folder, record=False))
 

@@ -1,4 +1,6 @@
-"""Operators outside the GPU stack, and those parts of a kubelet's behaviour on which charts rely."""
+"""Simulation of the operators that do not belong to the GPU stack, and of the kubelet's behaviour that charts rely
+on.
+"""
 
 from __future__ import annotations
 

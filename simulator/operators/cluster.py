@@ -71,7 +71,9 @@ class Cluster:
         return {name(item): item for item in mine if at(item, "metadata.deletionTimestamp") is None}
 
     def pods(self, model: str) -> list[Json]:
-        """Pods that the part `model` of the simulator runs, according to the Pods' label."""
+        """Pods whose label says that the part `model` of the simulator runs them, without Pods that are being
+        deleted.
+        """
         found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == model)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]
 

@@ -1,4 +1,4 @@
-"""The KAI operator and the hook Jobs of its chart, on a live cluster."""
+"""Simulation of the KAI operator, and of the hook Jobs of KAI's chart, on a running cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulator.scheduling import kai_names
 
 log = logging.getLogger("operators")
 CONFIG = "kai-config"
-"""The Config that the operator reads."""
+"""Name of KAI's Config object, from which the KAI operator reads its settings."""
 MANIFEST = "kai-config-manifest"
 _DEPLOYER = "kai-config-deployer"
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -30,8 +30,8 @@ class KaiOperator:
     """Simulation of the KAI operator: creates the objects for the Config and for SchedulingShards, and writes their
     status.
 
-    The object also answers requests to KAI's webhooks while the webhook's operand is available, by the options of that
-    operand's container.
+    It also answers requests to KAI's webhooks while the Deployment that serves the webhook is available. The answers
+    follow the command line of that Deployment's container.
     """
 
     def __init__(self, cluster: Cluster, endpoint: Callable[[], Endpoint | None] = lambda: None) -> None:
@@ -87,7 +87,7 @@ class KaiOperator:
 
 
 class KaiHookJobs:
-    """Runs the Pods of the chart's hook Jobs, for which Helm waits."""
+    """Runs the Pods of the hook Jobs of KAI's chart. Helm waits for these Jobs."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

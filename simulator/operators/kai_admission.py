@@ -18,15 +18,17 @@ FRACTION, MEMORY, DEVICES = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devi
 CONTAINER = "gpu-fraction-container-name"
 MPS = "mps"
 SHARED = "runai/shared-gpu-configmap"
-"""Annotation that the webhook adds to a Pod. The value is the beginning of the names of those ConfigMaps that the Pod
-needs for a shared GPU.
+"""Annotation that the webhook adds to a Pod. Its value is a prefix: the names of the ConfigMaps that the Pod needs for
+a shared GPU begin with it.
 """
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Maximum length of the first part of a ConfigMap's name. The length of the container's index is subtracted from it."""
+"""Maximum length of a ConfigMap's name without its generated parts: the name of the Pod or of its owner, which is cut
+to fit, the container's index, and a hyphen.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Options:
 
 
 def options(args: Sequence[str]) -> Options:
-    """Options in a command line, with the program's own defaults."""
+    """Options in the command line `args` of KAI's admission container, with the program's defaults."""
     given: dict[str, str] = {}
     for index, each in enumerate(args):
         name, sign, value = each.removeprefix("--").partition("=")
@@ -101,7 +103,7 @@ def asks_for_fraction(pod: Json) -> bool:
 
 
 def topology_problem(topology: Json) -> str:
-    """Reason why the webhook refuses a Topology: two levels have the same alias, or an alias is also a label."""
+    """Reason why the webhook refuses a Topology: an alias is there twice, or is a node label. Empty if accepted."""
     levels: list[Json] = at(topology, "spec.levels", [])
     labels = {each.get("nodeLabel") for each in levels}
     aliases = [str(each["alias"]) for each in levels if each.get("alias")]

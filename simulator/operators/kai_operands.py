@@ -68,10 +68,10 @@ def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
 
 
 def admission_arguments(config: Json) -> list[str]:
-    """Command line of the admission container, which contains the settings for the webhooks' changes to Pods.
+    """Command line of KAI's admission container, with the settings for the webhooks' changes to Pods.
 
-    The default runtime class applies only if neither key of the Config is set. An empty value turns the runtime class
-    off.
+    The default runtime class is used only if the Config sets neither `gpuFractionRuntimeClassName` nor
+    `gpuPodRuntimeClassName`. An empty value of one of them turns the runtime class off.
     """
     given: Json = at(config, "spec.admission", {})
     found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME))]
@@ -173,8 +173,8 @@ def is_available(deployment: Json | None) -> bool:
 
 
 def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
-    """Status conditions of a Config or a SchedulingShard. `wanted`: the objects that it should have; `live`: the
-    existing Deployments, by name.
+    """Status conditions of the Config or SchedulingShard `item`. `wanted`: all objects that the operator creates for
+    `item`; `live`: the existing Deployments, by name.
 
     A SchedulingShard keeps `Reconciling` True even when all its objects exist. A client that waits for kstatus's result
     (helm 4, AICR's first scripts) therefore waits forever. A condition that did not change keeps its time.

@@ -1,4 +1,4 @@
-"""The operators of one simulated cluster outside the GPU stack."""
+"""Simulation of one cluster's operators that do not belong to the GPU stack."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class Operators:
         return bool(held)
 
     def _login(self, pod: Json) -> mounts.StartProblem | None:
-        """Problem of an agent whose login the control plane refuses: the agent's startup probe fails again and again.
-        None if the control plane accepts the login.
+        """Problem of an OSMO agent's Pod whose login OSMO's control plane refuses: the startup probe fails again and
+        again. None if the control plane accepts the login.
         """
         reason = self._refusal(pod)
         if not reason:

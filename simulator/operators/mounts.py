@@ -12,7 +12,7 @@ from simulator.cluster.objects import Json, at, name
 Find = Callable[[str, str, str], Json | None]
 """Function that returns the object of a kind, namespace and name; None if it does not exist."""
 CRASHED = "CrashLoopBackOff"
-"""Reason in the state of containers that have started and ended."""
+"""Reason in the state of a container that has started and ended, and that waits until it is started again."""
 _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 

@@ -129,7 +129,9 @@ def _keys(text: str) -> Iterator[str]:
 
 
 def _configuration(text: str) -> Iterator[str]:
-    """Problems that loading the service's configuration finds; it does not check the content of pools and templates."""
+    """Problems because of which OSMO's service cannot load its configuration file `text`: it is no YAML, or a section
+    is not a map. The content of pools and templates is not checked.
+    """
     try:
         file: Any = yaml.safe_load(text)
     except yaml.YAMLError as problem:

@@ -76,7 +76,7 @@ class VaultSecrets:
         return ""
 
     def _make(self, pod: Json, wanted: Json) -> None:
-        """Creates the Secret with a self-signed certificate, unless it exists."""
+        """Creates the Kubernetes Secret `wanted` with a self-signed certificate, unless it exists."""
         namespace, key = str(at(pod, "metadata.namespace")), str(wanted["secretName"])
         path = f"/api/v1/namespaces/{namespace}/secrets/{key}"
         if self._client.find(path) is not None:
@@ -99,7 +99,9 @@ class VaultSecrets:
 
 
 def _objects(text: str) -> list[str]:
-    """Names of the secrets to read, from a list of YAML documents inside a YAML document."""
+    """Names of the key vault's secrets to read. `text`: YAML with the list `array`, in which each element is again a
+    text in YAML.
+    """
     document: Any = yaml.safe_load(text)
     items: list[str] = at(document, "array", [])
     return [str(yaml.safe_load(each)["objectName"]) for each in items]

@@ -18,8 +18,8 @@ FILE = "workflows.json"
 RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
 Json = dict[str, Any]
 NOBODY: list[Any] = []
-"""Value of `by`, the process that follows a run, after the process has ended the run but left objects in
-the cluster.
+"""Value of a run's field `by` if the run has ended but has left objects in the cluster. During a run, `by` names the
+process that follows it.
 """
 
 
@@ -36,7 +36,7 @@ class History:
     def begin(self, name: str, file: str, submitted: Json | None = None) -> int:
         """Reserves and returns the number of a workflow's next run.
 
-        `submitted`: the user, and the roles that allowed it.
+        `submitted`: the user who submitted the workflow, and the user's roles that allowed it.
         """
         with self._changing() as runs:
             number = _next(runs, name)
@@ -46,7 +46,9 @@ class History:
             return number
 
     def end(self, id: str, status: str, tasks: list[Json], *, left: bool = False) -> Json:
-        """Ends a run, and returns its document. `left`: True if the run still has objects in the cluster."""
+        """Records the end of a run, and returns the run's record without `by`. `left`: True if the run still has
+        objects in the cluster.
+        """
         with self._changing() as runs:
             (run,) = (each for each in runs if each["id"] == id)
             run |= {"status": status, "tasks": tasks}

@@ -19,8 +19,8 @@ from simulator.osmo_names import (
 )
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
-"""Function that returns the name of an init container of the Pod that fails on the Pod's node, with exit code and
-message; None if none fails.
+"""Function that looks for an init container of the Pod that fails on the Pod's node. It returns the container's name,
+exit code and message, or None if no init container fails.
 """
 
 
@@ -65,10 +65,10 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """Removes the finalizer of a Pod that somebody else has deleted; returns True if it did.
+        """Removes the agents' finalizer from a Pod that is being deleted. Returns True if the finalizer was removed.
 
-        The listener sees the deletion, and the worker, which alone may change Pods, removes the finalizer. Without
-        these agents the Pod remains.
+        In a real cluster, the listener sees the deletion, and the worker, which alone may change Pods, removes the
+        finalizer. Without these agents the finalizer stays, and so does the Pod.
         """
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():

@@ -79,8 +79,8 @@ class Run:
         return True
 
     def _explain(self, why: str) -> None:
-        """Writes a reason to all tasks that wait for a node or run: why their status is no longer updated. Each task
-        keeps the status that was last reported.
+        """Gives every task of the groups that are being scheduled or run the message `why`: the reason why their status
+        is no longer updated. Each task keeps the status that was last reported.
         """
         for name, group in self._groups.items():
             for task in group.tasks:
@@ -119,8 +119,8 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """True if it is decided for every Pod of the group: the Pod has a node, or the scheduler has said that it gets
-        none.
+        """True if every task of the group has a node. Before that, the group's tasks get the present state of their
+        Pods: the node, or the scheduler's reason for a Pod without a node.
         """
         pods = self._pods()
         for task in group.tasks:

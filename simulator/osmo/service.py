@@ -1,4 +1,4 @@
-"""OSMO's service, acting in the cluster with the rights of its agents' account."""
+"""Simulation of OSMO's service, which acts in the cluster with the rights of the agents' service account."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AgentsMissing(SimulationError):
 
 
 class Service:
-    """Stand-in for OSMO's service that runs workflows in one simulated cluster."""
+    """Simulation of OSMO's service: runs workflows in one simulated cluster."""
 
     def __init__(self, admin: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
         """`admin`: administrator's client, used only to get a token of the agents' own account, as the kubelet does.
@@ -42,8 +42,8 @@ class Service:
         API server refuses a request, the workflow ends.
 
         Args:
-            report: Called with each task when the task changes.
-            missing: Function that returns the agents that are not connected, and why.
+            report: Function that is called with a task each time the task changes.
+            missing: Function that returns the agents that are not connected, with the reason for each.
         """
         run = Run(self._worker, workflow, after_exit, report, self._model_time, missing=missing)
         try:

@@ -34,7 +34,7 @@ class Group:
     name: str
     tasks: tuple[Task, ...]
     objects: tuple[Json, ...]
-    """Objects in the order of their creation."""
+    """Kubernetes objects of the group, in the order in which they are created."""
     needs: tuple[str, ...] = ()
 
 

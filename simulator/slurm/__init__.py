@@ -1,8 +1,8 @@
 """Simulation of SchedMD's slurm-operator, and of the states that Slurm gives its nodes.
 
-The simulation creates the same objects as SlinkyProject/slurm-operator, drains nodes in the same cases, and leaves the
-same things unchanged. Read there: internal/builder (objects), internal/controller/nodeset (Pods, cordons, rolling
-updates), pkg/conditions (states).
+Like SlinkyProject/slurm-operator, the simulation creates the same objects, drains nodes in the same cases, and leaves
+the same things unchanged. Sources in that repository: internal/builder (objects), internal/controller/nodeset (Pods,
+cordons, rolling updates), pkg/conditions (states).
 """
 
 from __future__ import annotations

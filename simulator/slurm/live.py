@@ -1,4 +1,4 @@
-"""The slurm-operator in a running cluster, and slurmd on the cluster's nodes."""
+"""Simulation of the slurm-operator in a running cluster, and of slurmd on the cluster's nodes."""
 
 from __future__ import annotations
 

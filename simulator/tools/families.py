@@ -46,7 +46,9 @@ class Family:
     module: str
     """Go module whose version is written into the commands."""
     commands: dict[str, str]
-    """Name under which the simulator knows each command; the keys are the names that `go build` gives the files."""
+    """Commands of the module. Keys: names of the files that `go build` writes. Values: names that the simulator
+    uses.
+    """
     stamps: tuple[str, ...] = ()
     """Linker variables that are set to the version; `{v}`, `{major}` and `{minor}` are replaced."""
     tags: tuple[str, ...] = ()

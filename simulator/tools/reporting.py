@@ -11,8 +11,8 @@ from simulator.tools.families import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 SURE_SHARE = 0.03
-"""Least finished share of the work for an estimate of the remaining time. Before that, the speed so far says too
-little.
+"""Minimum finished share of the work for an estimate of the remaining time. With a smaller share, the speed so far is
+too uncertain.
 """
 _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloaded")}
 

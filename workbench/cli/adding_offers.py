@@ -1,4 +1,6 @@
-"""Adding of what a subscription offers to the catalogue: reads Azure's answers from files, checks the rows, writes."""
+"""Additions to the catalogue: reads Azure's answers about VM sizes, prices and regions from files, checks the new rows,
+and writes them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from physical_ai.subscription.offered import Found, Origin
 
 LARGEST_MIB = 128
-"""Most MiB of an answer. A list of all sizes in all regions has about 100."""
+"""Maximum size in MiB of a file with Azure's answer. A list of all VM sizes in all regions has about 100 MiB."""
 FACTS = ("model", "product", "memoryGib", "share", "virtual", "pci", "hostMig", "rayTracing", "driverSources")
 OTHERS = ("osSkus", "mig", "infiniband")
 _LISTS, _NUMBERS = ("driverSources", "osSkus"), ("memoryGib",)
@@ -155,7 +157,7 @@ def _facts(texts: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _answer(file: Path, what: str) -> tuple[Any, Origin]:
-    """An answer of Azure, and where it is from. Ends the command if the file cannot be one."""
+    """Azure's answer in the file, and the answer's origin. Ends the command if the file has no such answer."""
     from physical_ai.subscription.offered import Origin
 
     try:

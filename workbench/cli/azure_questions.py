@@ -131,7 +131,7 @@ def flow_findings(declared: Declared) -> Iterator[Finding]:
 
 
 def arm_of(reached: Reached) -> Arm:
-    """Client with the caller's login that asks ARM for its verdict."""
+    """Client for Azure Resource Manager with the caller's login, to ask if it would accept the declared resources."""
     exchange = reached.exchange
     assert exchange is not None
 
@@ -147,7 +147,9 @@ def arm_of(reached: Reached) -> Arm:
 
 
 def origin(loaded: Loaded, path: str) -> str:
-    """Files that set a setting, or settings below it, as text; empty for a default."""
+    """Names of the files that set the setting `path` or a setting below it, joined with commas. Empty if no file sets
+    them, so that defaults apply.
+    """
     from physical_ai.settings import SettingsError
 
     try:

@@ -20,15 +20,15 @@ VERBS = {
     "refresh": ("refreshing", "refreshed"),
     "import": ("importing", "imported"),
 }
-"""Present and past form of each engine operation that changes or reads something. Other operations (`same`, `discard`,
-…) change nothing.
+"""Verbs for each engine operation that changes or reads something, in present and past form. Other operations (`same`,
+`discard`, …) change nothing.
 """
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
 REPEATED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
-"""Texts that mark a message as a repetition, which is not shown: the program itself reports each retry, and each
-failure has its own message.
+"""Texts by which a message is recognized as a repetition of another message. Repetitions are not shown: the program
+itself reports each retry, and each failure has its own message.
 """
 
 
@@ -162,10 +162,8 @@ class Run:
 
 
 def _replacing(metadata: StepEventMetadata) -> tuple[str, ...]:
-    """Property paths whose change replaces the resource, as the provider reports them.
-
-    If the provider reports none, the paths of the option `replace_on_changes`, which the engine marks only in the
-    detailed difference.
+    """Paths of the properties whose change replaces the resource: those that the provider reports or, if it reports
+    none, those that the engine marks in the detailed difference because of the option `replace_on_changes`.
     """
     marked = (path for path, each in (metadata.detailed_diff or {}).items() if each.diff_kind.endswith("-replace"))
     return tuple(metadata.keys or sorted(marked))

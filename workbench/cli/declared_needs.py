@@ -34,12 +34,12 @@ def needs_of(declared: Declared) -> list[DeclaredResource]:
 
 
 def foreign_of(requested: RequestedStack, own: str) -> list[ForeignScope]:
-    """Scopes in other subscriptions that a stack's resources refer to."""
+    """Scopes on which a deployment of the stack needs rights, in other subscriptions than `own`."""
     return foreign_to(declared_by(requested), own)
 
 
 def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignScope]:
-    """Scopes outside of the stack's subscription `own` that these resources refer to.
+    """Scopes on which a deployment of these resources needs rights, in other subscriptions than the stack's own.
 
     A run without the Pulumi engine uses a placeholder for the subscription's id, which also counts as `own`.
     """

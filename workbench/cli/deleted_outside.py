@@ -22,7 +22,9 @@ _OF_OBJECTS = (
 
 
 def deleted_outside(messages: Iterable[Message]) -> list[str]:
-    """Names of the objects that an operation did not find, in the order of its messages."""
+    """Names of the objects that error messages report as not found, in the order of the messages: objects in Pulumi's
+    state that were deleted outside of Pulumi.
+    """
     errors = [message.text for message in messages if message.severity == "error" and message.urn]
     found = (match["name"] for text in errors for pattern in _OF_OBJECTS for match in pattern.finditer(text))
     return list(dict.fromkeys(found))

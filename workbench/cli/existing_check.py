@@ -54,8 +54,8 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """Findings about objects in the cluster that belong to other owners. `preview` and `up` report the
-    same findings.
+    """Findings about nodes of the existing cluster that cannot be in their node class, and about objects in the cluster
+    that do not belong to the stack: namespaces, KAI and the GPU Operator. `preview` and `up` report the same findings.
     """
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)

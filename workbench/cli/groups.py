@@ -97,8 +97,8 @@ def listing(name: str) -> dict[str, Any]:
 
 
 def with_values_named(command: Any, parent: Any = None) -> Any:
-    """The command, changed so that its help names the value of each option as the reference page does. A flag has no
-    value, and none is named.
+    """The command `command` with value names in its help, equal to those of the reference page: each option gets the
+    name of its value, except a flag, which has no value.
     """
     context = typer.Context(command, parent=parent, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):

@@ -1,5 +1,5 @@
-"""Facts that decide about connections in a live cluster, read from its NetworkPolicies, Services and Pods. About
-resources in Azure, the stack's declaration is used.
+"""Facts that decide about connections in a live cluster, read from its NetworkPolicies, Services and Pods. Facts about
+resources in Azure are those that the stack declares.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _of(policy: Resource) -> tuple[str, str]:
 
 
 def _foreign(live: Sequence[Resource], own: set[tuple[str, str]]) -> Iterator[str]:
-    """Notes about NetworkPolicies: those in the flows' namespaces that are not the stack's, and those of the stack that
-    the cluster lacks.
+    """Notes about two differences between the cluster's NetworkPolicies and the stack's: policies that the stack does
+    not declare, in namespaces of the stack's network flows; and policies that the stack declares but the cluster lacks.
     """
     about = {each.namespace for each in PARTIES.values() if isinstance(each, Pod)}
     others = [f"{space}/{called}" for space, called in map(_of, live) if (space, called) not in own and space in about]
@@ -144,8 +144,8 @@ def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
 
 
 def _absent(world: World, running: tuple[Pod, ...] | None) -> Iterator[str]:
-    """Notes about parties of flows that have no running Pod. In place of the missing Pod, a Pod with the labels from
-    the party's chart is judged.
+    """Note about endpoints of network flows for which no Pod is running. Such an endpoint is judged by a Pod with the
+    labels that its chart sets.
     """
     if running is None:
         return

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 class UserError(Exception):
-    """Error if the service refuses a request, with status 400 and this text."""
+    """Error if OSMO's service refuses a request. The service answers with status 400 and the text of this error."""
 
 
 class Accounts:
@@ -128,7 +128,9 @@ class Accounts:
         ]
 
     def who(self, value: str) -> tuple[str, list[str]]:
-        """User and roles of an access token. Raises UserError, as the exchange of the token for a JWT does."""
+        """Name of the user to whom the access token `value` belongs, and those roles of the token that the user still
+        has. Raises UserError if the token is unknown or has expired.
+        """
         if len(value) != TOKEN_LENGTH:
             raise UserError(f"Access token has invalid length {len(value)}")
         found = next((each for each in self._tokens if each["digest"] == digest(value)), None)

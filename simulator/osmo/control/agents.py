@@ -25,12 +25,12 @@ Who = Callable[[str], tuple[str, list[str]]]
 
 
 class Agents:
-    """Connection state of the agents.
+    """Connection state of OSMO's agents.
 
     Args:
         pods: Function that returns the Pods in the agents' namespace.
         find: Function that reads an object of the cluster.
-        who: The gateway's check of an access token.
+        who: Function of the gateway that checks an access token.
     """
 
     def __init__(
@@ -52,7 +52,9 @@ class Agents:
             self._tokens = {_uid(pod): known.get(_uid(pod), token) for pod in running}
 
     def refusal(self, pod: Json) -> str:
-        """Reason why an agent that starts now is refused; empty if it is accepted, and for Pods that are not agents."""
+        """Reason why the control plane refuses the agent whose Pod starts now. Empty if it accepts the agent, or if the
+        Pod is not an agent's.
+        """
         if not _agent(pod):
             return ""
         configuration = self._configuration()

@@ -66,12 +66,12 @@ def selector(workflow: str) -> dict[str, str]:
 def session(
     call: str, workflow: str, task: str, *, look: Look, configs: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The answer to one call.
+    """Answer of OSMO's service to a request for an interactive session with a task: the router's address, and a key.
 
     Args:
         call: exec, portforward, webserver or rsync.
         configs: The service's configuration file.
-        entry: Parameters of the call, as a query.
+        entry: Query parameters of the request.
 
     Raises:
         Refusal: the service refuses the call.

@@ -24,7 +24,9 @@ from simulator.osmo_names import AGENT, CONTROL_NAMESPACE, OPERATOR_NAMESPACE, W
 
 
 class ControlPlane:
-    """OSMO control plane that serves from its creation on; `loop` follows the Pods."""
+    """Simulation of OSMO's control plane for one cluster. Its gateway answers as soon as the object is created; `loop`
+    follows the Pods.
+    """
 
     def __init__(self, client: Client, folder: Path, simulation: Path) -> None:
         """`folder`: folder of the cluster; `simulation`: folder with the key that tokens are signed with."""

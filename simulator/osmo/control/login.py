@@ -1,4 +1,6 @@
-"""Login to the simulated OSMO: the simulated Entra ID's claims about a principal, and the gateway's roles for them."""
+"""Login to the simulated OSMO: claims that the simulated Entra ID and OSMO write into tokens, and the caller that the
+gateway reads from the claims.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ OSMO = "osmo"
 """Value of `iss` and `aud` in the tokens that the service creates."""
 SECONDS = 3600
 SERVICE_SECONDS = 300
-"""Seconds for which a token is valid. `SECONDS`: for an ID token, Entra ID's default. `SERVICE_SECONDS`: for a token of
-OSMO's service, the service's ACCESS_TOKEN_TIMEOUT.
+"""Validity of tokens in seconds. `SECONDS`: ID tokens of Entra ID (Entra ID's default). `SERVICE_SECONDS`: tokens of
+OSMO's service (the service's ACCESS_TOKEN_TIMEOUT).
 """
 
 

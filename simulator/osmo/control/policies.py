@@ -71,7 +71,9 @@ simulated gateway need.
 
 
 def roles_of(configured: Mapping[str, Mapping[str, Any]]) -> dict[str, Role]:
-    """The roles of a configuration, which override the built-in ones."""
+    """All roles, by name: OSMO's built-in roles, and the roles of the configuration `configured`. For a role with a
+    built-in name, each field that the configuration sets replaces the built-in value.
+    """
     found = dict(BUILT_IN)
     for name, given in configured.items():
         base = found.get(name, Role((), frozenset({name})))
@@ -91,7 +93,7 @@ def _policy(given: Mapping[str, Any]) -> Policy:
 
 
 def mapped(roles: Mapping[str, Role], external: Iterable[str]) -> list[str]:
-    """Roles of a person who has these groups and app roles."""
+    """Names of those `roles` that a person has who is in the groups, or has the app roles, in `external`."""
     given = set(external)
     return sorted(name for name, role in roles.items() if role.external & given)
 

@@ -221,8 +221,8 @@ class TokenPods:
 
 
 def _below(folder: Path, container: Json, value: str) -> str:
-    """The path `value` moved below `folder` if it overlaps a mount of the container: it is inside the mount or contains
-    it. Any other value stays as it is.
+    """Path below `folder` for the path `value`, if `value` is inside a mount of the container or contains one. Any
+    other `value` is returned unchanged.
     """
     mounted = [str(each["mountPath"]) for each in container.get("volumeMounts") or ()]
     if value.startswith("/") and any(path.startswith(value) or value.startswith(path) for path in mounted):
@@ -238,5 +238,5 @@ def is_ours(pod: Json) -> bool:
 
 
 def _vault(url: str) -> str:
-    """The name of a vault in its URL."""
+    """Name of a key vault, taken from the vault's URL."""
     return (urllib.parse.urlsplit(url).hostname or "").partition(".")[0]

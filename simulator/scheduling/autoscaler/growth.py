@@ -65,7 +65,9 @@ class ScaleUp:
 
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:
-    """True for a Pod that a scheduler has given up on for now, and that an additional node might help."""
+    """True for a Pod that may make a pool grow: its scheduler has reported that it fits on no node, its priority is
+    high enough, and it neither belongs to a DaemonSet nor is being deleted.
+    """
     if pod["spec"].get("nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
         return False
     if int(at(pod, "spec.priority", 0)) < EXPENDABLE_BELOW:
@@ -82,7 +84,8 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
 
 
 def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
-    """Next growth of a pool for the waiting Pods.
+    """Pool that grows next for the waiting Pods, and by how many nodes; if no pool grows, the reasons. Also the nodes
+    on which a waiting Pod would fit.
 
     Args:
         pods: Waiting Pods for which `is_candidate` is true.

@@ -78,8 +78,8 @@ class Autoscaler:
         return min((each for each in (pause, due) if each is not None), default=None)
 
     def _resume(self) -> None:
-        """Finishes what an earlier autoscaler process began, and removes the taints of the nodes that it was about to
-        remove (core/static_autoscaler.go, cleanUpIfRequired).
+        """Finishes the resizes that an earlier autoscaler process began, and removes the taints from the nodes that the
+        earlier process was about to remove (core/static_autoscaler.go, cleanUpIfRequired).
         """
         self._pools.finish(Counter(labels(node).get(POOL_LABEL, "") for node in self._view.nodes))
         for node in self._view.nodes:
@@ -110,8 +110,8 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Azure's reason for the last refused growth, by pool. The pools are those that the autoscaler does not try to
-        grow again yet.
+        """Reason with which Azure refused the last growth of a pool, by pool. Contains only pools for which the
+        autoscaler still waits before it tries again.
         """
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 

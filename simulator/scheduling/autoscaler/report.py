@@ -25,7 +25,8 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
     Args:
         idle: Names of the idle nodes.
-        backoffs: Azure's reason for refusing growth, by pool that the autoscaler does not try to grow again yet.
+        backoffs: Reason with which Azure refused the last growth of a pool, by pool. Contains only pools for which the
+            autoscaler still waits before it tries again.
     """
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:

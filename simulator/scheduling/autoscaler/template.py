@@ -124,8 +124,8 @@ def works(node: Mapping[str, Any]) -> bool:
     """True for a node that the autoscaler counts as ready: the node is Ready, has no not-ready or startup taint, and
     offers its GPUs.
 
-    The taint matters although the node is Ready: the node lifecycle controller removes it slightly later
-    (utils/kubernetes/ready.go).
+    A Ready node may have the not-ready taint for a moment, because the node lifecycle controller removes the taint
+    slightly later (utils/kubernetes/ready.go).
     """
     keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
     tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)

@@ -98,8 +98,8 @@ def _asked(job: Job) -> Share:
 
 
 def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
-    """Places the next Pods of a job: all of them or, if one does not fit, none. Returns the job with the placed Pods as
-    active, or None if they were not placed.
+    """Places the next Pods of a job: all of them or, if one does not fit, none. Returns the job after the placement, in
+    which the placed Pods count as active; None if no Pod was placed.
     """
     asked, pods = _asked(job), job.next_pods()
     over = shares.refusal(job.queue, asked, preemptible=job.preemptible)

@@ -67,8 +67,8 @@ def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
 
 
 def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple[str, str]]:
-    """Problems that are found without looking at single nodes: a request larger than the largest node, and a Pod that
-    contradicts itself.
+    """Reasons why no node can ever fit a Pod, each with KAI's message: the Pod's node affinity contradicts itself, or
+    the Pod requests more of a resource than any node has.
     """
     if named_nodes(pod) == set():
         yield "NodeAffinity", CONFLICT

@@ -14,8 +14,8 @@ from simulator.scheduling.kai.jobs import Job
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares, exceeds
 
 NOTHING_DUE = 1000
-"""Factor for the amount that a queue holds of a resource of which its fair share is 0. The product takes the place of
-the ratio between amount and fair share (noFairShareDrfMultiplier).
+"""Factor for a resource of which a queue's fair share is 0: the ratio between the queue's amount and its fair share is
+then replaced by the amount times this factor (noFairShareDrfMultiplier).
 """
 
 

@@ -85,7 +85,7 @@ def pull(
 
 
 def _row(chart: Chart) -> dict[str, Any]:
-    """A chart as data."""
+    """Facts about a pinned chart and its archive in the cache, as JSON data."""
     from physical_ai.catalog.chart_archives import cached_chart, expected_sha256, sha256_of
 
     path, expected = cached_chart(chart), expected_sha256(chart)

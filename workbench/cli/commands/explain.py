@@ -79,8 +79,8 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """Texts with the number of GPU metrics series of each pool: per GPU, MIG instance or share; per node; and the most
-    for the whole pool.
+    """Texts with the number of GPU metrics series of each pool: for each GPU, MIG instance or share of a GPU; for each
+    node; and for all nodes of the pool at its maximum size.
     """
     from physical_ai.settings.facts.telemetry import series_per_pool
 

@@ -120,7 +120,9 @@ def _print_progress(line: str) -> None:
 
 
 def _simulated_environment() -> Mapping[str, str]:
-    """Environment variables with the times of a simulation, where this process has none."""
+    """Environment variables of this process, and in addition those variables with the times of a simulation that this
+    process does not set.
+    """
     import os
 
     from simulator.session import SIMULATED

@@ -67,8 +67,8 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
 
 
 def other_version(before: Path, after: Path) -> str:
-    """Note for a team's project that pins another version of the platform than the installed one on either side; empty
-    where both pin the installed one.
+    """Note that the project at `before` or `after` is a team's project and pins another version of the platform than
+    the installed one. Empty if neither does.
     """
     from physical_ai.repository import is_team_project
     from workbench.cli.new_project.folder import pinned_version

@@ -64,7 +64,9 @@ TelemetryOption = Annotated[
     ),
 ]
 TOOLS_FROM = "PHYSAI_TOOLS_FROM"
-"""Environment variable of `simulator.tools.install`, which is not loaded for the command's options."""
+"""Environment variable that `simulator.tools.install` reads. Its name is repeated here, so that the module need not be
+imported for the command's options.
+"""
 ToolsFrom = Annotated[
     Literal["auto", "release", "build"],
     typer.Option(

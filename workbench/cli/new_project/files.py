@@ -23,10 +23,10 @@ COPIED = {
     "parts/parts.yaml": "parts.txt",
     "tests/test_stacks.py": "stacks_test.txt",
 }
-"""Templates by the path of the file that is made from each."""
+"""Names of templates, by the path of the project's file that is made from the template."""
 SAMPLE = Path(__file__).parents[2] / "osmo" / "samples" / "train-and-evaluate.yaml"
 PLATFORM_STACK = "dev-westus2"
-"""Stack whose file comes with the platform, with a node of each GPU from the beginning."""
+"""Stack whose file the platform provides. The stack begins with one node in each GPU pool."""
 ORGANISATION = "your-organisation"
 """Placeholder in the addresses of the platform's repository."""
 SOURCE = f"{ORGANISATION}/physical-ai"
@@ -56,18 +56,18 @@ CALLED = {
         },
     ),
 }
-"""GitHub workflows, each with its first line, and with the name of the platform's workflow that it calls."""
+"""GitHub workflows by file name, each as its first line and its content. `uses` names a workflow of the platform."""
 
 
 def project_files(stack: str, hashes: Mapping[str, str], source: str = SOURCE, owners: str = OWNERS) -> dict[str, str]:
     """Texts of the files of a new project, by path.
 
-    Raises SettingsError where the stack's name is wrong, or its environment or region is unknown.
+    Raises SettingsError if the stack's name is invalid, or its environment or region is unknown.
 
     Args:
         stack: Name of the project's first stack.
         hashes: SHA-256 of the platform's wheels, by distribution.
-        source: Repository on GitHub of the platform, as owner/name, whose workflows are called.
+        source: Platform's repository on GitHub, as owner/name. The project's workflows call the workflows there.
         owners: Team on GitHub that reviews changes.
     """
     words = {"@VERSION@": version(), "@STACK@": stack, "@SOURCE@": f"https://github.com/{source}"}
@@ -98,7 +98,9 @@ def _calling(document: Mapping[str, Any], source: str) -> str:
 
 
 def _stack_files(stack: str, project: str) -> dict[str, str]:
-    """Files of the first stack, of its region's layer if the platform has none, and JSON schemas for editors."""
+    """Texts of the project's stack files and layers, by path, and of the JSON schemas for editors. The layer of the
+    first stack's region is left out if the platform has it.
+    """
     from physical_ai.settings.json_schema import schema_files
     from physical_ai.settings.new_stack import new_files, propose, verified
     from workbench.cli.stack_new.answers import Choices
