@@ -58,14 +58,14 @@ _ROUNDS = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of validation: the faults, and the settings, unless there is an error among the faults."""
+    """Result of validation: all faults, and the settings. `settings` is None if a fault is an error."""
 
     settings: Settings | None
     faults: list[Fault]
 
 
 def validate(merged: Merged, environment: str, region: str) -> Outcome:
-    """Validates merged data for one stack. Warnings do not prevent a result with settings."""
+    """Validates merged data for one stack. The outcome has settings if no fault is an error; warnings are allowed."""
     data = {key: value for key, value in merged.data.items() if key not in ("environment", "region")}
     stray = [key for key in ("environment", "region") if key in merged.data]
     faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
@@ -101,14 +101,16 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
 
 
 def _parse(data: dict[str, Any]) -> Settings:
-    """Settings from plain data, validated in Pydantic's strict JSON mode: texts are not converted to numbers, but to
-    addresses and enumerations.
+    """Settings from plain data, validated as JSON in Pydantic's strict mode: a text is accepted for an IP address or an
+    enumeration, but not for a number.
     """
     return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
 
 
 def _located(merged: Merged, finding: SettingFinding) -> Fault:
-    """Converts a finding to a fault, located in the file that set the value last."""
+    """Converts a finding to a fault at the setting that the finding is about. If the finding is about several settings,
+    the fault is at the setting from the uppermost layer.
+    """
     place = merged.latest(finding.path, finding.others)
     fault = merged.fault(place, finding.problem, finding.fix, severity=finding.severity)
     return replace(fault, stand_in=finding.stand_in, rule=finding.rule, source=finding.source)

@@ -69,8 +69,10 @@ def _os_disk(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator
 
 
 def _differences(name: str, sku: str, found: LocalDisks) -> Iterator[Finding]:
-    """Findings about local disks that the catalogue lists otherwise than Azure does, or lists without a verified
-    source.
+    """Findings about the local disks of a VM size. There is a finding if Azure and the catalogue differ, or if the
+    catalogue's values have no verified source.
+
+    `found`: the local disks that Azure reports.
     """
     row = vm_size(sku).disks
     kinds: tuple[Literal["temp", "cache", "nvme"], ...] = ("temp", "cache", "nvme")

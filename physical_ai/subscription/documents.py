@@ -1,4 +1,4 @@
-"""Readers of Azure's documents, in which anything may be missing, or of another type."""
+"""Functions that read values from Azure's answers, in which any value may be missing or have an unexpected type."""
 
 from __future__ import annotations
 

@@ -86,8 +86,8 @@ PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Actions in the stack's own subscription, by resource type, for private networks and for a private zone that the
-    stack creates for the gateway's name.
+    """Actions that a stack needs in its own subscription for private networks, and for a private DNS zone that the
+    stack creates for its gateway's name. Keys are resource types; empty if the stack has neither.
     """
     given, record = private_network(settings), gateway_record(settings)
     names = {**ZONES, **NAMES} if record is not None and record.resource_group is None else {}

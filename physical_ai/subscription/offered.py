@@ -1,4 +1,4 @@
-"""Rows for the catalogue from Azure's answers about sizes, prices and locations. Pure functions; they trust nothing."""
+"""Catalogue rows made from Azure's answers about sizes, prices and locations, which are untrusted. Pure functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GPU_FACTS = ("model", "product", "memoryGib", "share", "virtual", "pci")
 
 
 class Refused(InputError):
-    """Raised where an answer, or what is missing from it, gives no rows."""
+    """Error if no rows can be made from an answer, because a value in the answer is wrong or missing."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Found:
 def offered_sizes(
     answer: Any, wanted: Sequence[str], facts: Mapping[str, Any], like: VmSize | None, origin: Origin
 ) -> Found:
-    """Rows for the sizes `wanted`, and listings for them and for the catalogue's own sizes, from an answer about
-    Microsoft.Compute/skus.
+    """New catalogue rows for the sizes `wanted`, from an answer of Azure's Microsoft.Compute/skus. The result also
+    lists the regions that offer these sizes, or sizes that the catalogue already has.
 
     Args:
-        facts: What the answer lacks about the sizes: `GPU_FACTS`, `driverSources`, `osSkus`, `mig`, `infiniband`.
-        like: Size of the catalogue from which facts are taken that `facts` lacks.
+        facts: Facts about the sizes that the answer lacks: `GPU_FACTS`, `driverSources`, `osSkus`, `mig`, `infiniband`.
+        like: Size in the catalogue whose facts are used where `facts` has none.
 
     Raises Refused.
     """
@@ -204,7 +204,9 @@ def _fact(key: str, facts: Mapping[str, Any], like: VmSize | None) -> Any:
 
 
 def _list(name: str, rows: Sequence[Mapping[str, Any]], found: Found, origin: Origin) -> None:
-    """Adds a listing for each region of the answer that the catalogue knows and that does not list the size yet."""
+    """Adds to `found` a listing of the size `name` for each region in `rows`. A region gets no listing if the catalogue
+    does not have the region, if Azure refuses the size there, or if the size is already listed there.
+    """
     for row in rows:
         for place in texts_in(row.get("locations")):
             region = place.lower()
@@ -244,7 +246,7 @@ def _degrees(place: Mapping[str, Any], key: str, most: int) -> float:
 
 
 def _some(names: Mapping[str, Any]) -> str:
-    """The first of the names that are safe to print."""
+    """Text with the first ten `names` in alphabetical order; names that are unsafe to print are left out."""
     known: Iterator[str] = (each for each in names if re.fullmatch(r"[A-Za-z0-9_]{1,70}", each, re.ASCII))
     listed = sorted(known)
     return ", ".join(listed[:10]) + (f" and {len(listed) - 10} more" if len(listed) > 10 else "") or "none"

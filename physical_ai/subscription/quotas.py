@@ -14,7 +14,7 @@ _AZURE = "Azure"
 
 
 def by_azures_name(need: QuotaNeed, offers: Mapping[str, SizeOffer]) -> QuotaNeed:
-    """The quota need under the quota name that Azure reports for its VM sizes, which may differ from the catalogue's
+    """`need`, with the quota name that Azure reports for its VM sizes. This name may differ from the catalogue's
     name.
     """
     named = {offers[size.lower()].family for size in need.sizes if size.lower() in offers} - {""}

@@ -14,8 +14,8 @@ AZURE = "Azure"
 
 
 def parts_of(settings: Settings) -> dict[str, bool]:
-    """Keyword arguments `metrics` and `data` for the functions in `needs`: True if the stack uses Azure's metrics or
-    managed data services.
+    """Keyword arguments for the functions in `needs`: `metrics` is True if the stack uses Azure's metrics, `data` is
+    True if it uses managed data services.
     """
     return {
         "metrics": settings.monitoring.metrics == "azure",

@@ -1,4 +1,6 @@
-"""Client of Azure's REST API for the questions of the check. Most are answered by GET requests, some by a POST."""
+"""Client of Azure's REST API for the questions that `physai check` asks. Most questions need a GET request, some a POST
+request.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +205,7 @@ class AzureRest:
         return text_of(properties, "currentKubernetesVersion") or text_of(properties, "kubernetesVersion")
 
     def pools(self, stack: str) -> Mapping[str, int]:
-        """Nodes of each pool of a stack's cluster. Raises Unanswered."""
+        """Number of nodes of each pool in a stack's cluster, by pool name. Raises Unanswered."""
         path = f"{self._cluster(stack)}/agentPools"
         rows = rows_of(path, document_of(path, self._get(path, {"api-version": _VERSIONS[_CLUSTERS]})))
         return {text_of(row, "name"): number_of(map_of(row.get("properties")).get("count")) for row in rows}

@@ -14,8 +14,8 @@ AZURE = "Azure"
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """Findings about differences between Azure's offer of a size and the pool or the catalogue; none if there are no
-    differences.
+    """Findings about a pool that cannot use the VM size as Azure offers it, and about facts of the size that differ
+    between Azure and the catalogue. `offer`: None if the region does not offer the size.
     """
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]

@@ -11,7 +11,9 @@ AZURE = "Azure"
 
 
 def kubernetes_findings(offered: Sequence[Version], version: str, region: str, plan: str) -> Iterator[Finding]:
-    """Findings about a new cluster. `plan`: its support plan."""
+    """Findings about the Kubernetes version of a cluster that AKS is to create. `plan`: AKS support plan of the
+    cluster.
+    """
     if not offered:
         yield Finding(
             Severity.ERROR, "kubernetes", version, f"AKS has no versions in {region}.", "Another region.", AZURE

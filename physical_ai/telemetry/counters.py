@@ -74,10 +74,10 @@ def digest(text: str) -> str:
 
 
 def names_each_pod(exporter: str) -> bool:
-    """True if the exporter version can report separate series for each Pod that shares a GPU.
+    """True if the exporter version can report separate series for each Pod that shares a GPU, and also reports GPUs
+    that no Pod holds.
 
-    Only versions count that also report GPUs that no Pod holds, because faults of such GPUs would stay unseen
-    otherwise.
+    Without the second property, faults of GPUs that no Pod holds would stay unseen.
     """
     return dcgm_exporters()[exporter].unheld == "reported"
 

@@ -27,7 +27,7 @@ class PoolFacts:
     grid: bool
     """True where the GRID agent installs the driver."""
     instances: int = 0
-    """MIG instances of one node that the guest creates; 0 without MIG in the guest."""
+    """Number of MIG instances that are created inside the VM of one node; 0 if none are created there."""
     shares: int = 1
     """Number of Pods that can share a GPU, or a MIG instance."""
     infiniband: bool = False
@@ -35,7 +35,7 @@ class PoolFacts:
     nvlink: bool = False
     """True where the GPUs are connected by NVLink switches."""
     claims: bool = False
-    """True where Pods get GPUs by claims: nodes then have GPUs, but offer no GPU resource."""
+    """True if Pods get GPUs through resource claims. The nodes then have GPUs, but `resources` is empty."""
     amd: bool = False
     """True for AMD GPUs, which have an exporter of their own."""
     least: int = 0
@@ -62,7 +62,7 @@ class Parameters:
     counters: frozenset[str]
     """Fields in the exporter's CSV. Rules that need other fields are left out."""
     pool_label: str
-    """Label of nodes with their pool's name."""
+    """Key of the node label whose value is the name of the node's pool."""
     operator_namespace: str
     osmo_namespace: str | None
     """Namespace of OSMO's agents; None without them."""

@@ -26,7 +26,7 @@ def metrics(expression: str) -> frozenset[str]:
 
 
 def selecting(expression: str, names: Iterable[str], matcher: str) -> str:
-    """The expression, with a further condition in each selector of these series.
+    """The expression with `matcher` added to each selector of a series in `names`.
 
     >>> selecting('sum(a{x="b"}) / c', ["a", "c"], 'y="z"')
     'sum(a{y="z",x="b"}) / c{y="z"}'

@@ -14,7 +14,7 @@ from physical_ai.telemetry.rules import Alert, Record, alerts, records
 AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
 """Azure's number of each severity. Azure has 0 critical, 1 error, 2 warning, 3 informational, 4 verbose."""
 AZURE_RULES_OF_GROUP = 20
-"""Most rules in one Prometheus rule group of Azure (Azure Monitor service limits)."""
+"""Maximum number of rules in one Prometheus rule group of Azure (Azure Monitor service limits)."""
 INTERVAL_SECONDS = 60
 """Seconds between evaluations; Azure accepts 1 to 15 minutes."""
 

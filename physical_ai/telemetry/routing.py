@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 GROUP_BY = ("alertname", "cluster", "pool")
-"""Labels by which alerts are grouped: one message for each cause, whether it is a fault of the whole fleet or of one
-GPU.
+"""Labels by which alerts are grouped. Alerts with equal values of these labels become one message, whether one GPU or
+all GPUs of a pool are affected.
 """
 
 
 def inhibit_rules() -> list[dict[str, Any]]:
     """Value of `inhibit_rules` for Alertmanager.
 
-    A label that is missing on both sides counts as equal, so each rule about nodes requires the label.
+    Alertmanager counts a label that both alerts lack as equal. The rule about nodes therefore applies only to alerts
+    with the label `node`.
     """
     return [
         {

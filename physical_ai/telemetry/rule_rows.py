@@ -65,7 +65,7 @@ class AlertRow(Row):
     meaning_elsewhere: Text = "-"
     """Meaning of the alert on an existing cluster outside Azure; "-" if the meaning is the same as on Azure."""
     when: Condition | None = None
-    """Condition on a stack for the alert to exist."""
+    """Condition that a stack must meet to have the alert; None if there is no condition."""
     each: Each | None = None
     """Kind of pools for which the alert exists once per pool; None for an alert that exists once."""
     threshold: Threshold | None = None
@@ -84,7 +84,7 @@ class RecordRow(Row):
     expression: Text
     meaning: Text
     when: Condition | None = None
-    """Condition on a stack for the record to exist."""
+    """Condition that a stack must meet to have the recording rule; None if there is no condition."""
 
 
 class Theme(Row):
@@ -97,7 +97,7 @@ class Theme(Row):
 
 @lru_cache(maxsize=1)
 def themes() -> tuple[Theme, ...]:
-    """All rows of rules by theme; a part's rows come after the core's."""
+    """All themes. In each theme, the definitions from `data/rules/` come first, then the definitions from parts."""
     found: dict[str, Theme] = {}
     for file in (*sorted(FILES.glob("*.yaml")), *part_files(OF_PART)):
         label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"

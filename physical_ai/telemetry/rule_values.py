@@ -17,7 +17,9 @@ LEAVING_TAINTS = (
     "ToBeDeletedByClusterAutoscaler",
     "remediator.kubernetes.azure.com/unschedulable",
 )
-"""Taints of nodes that are being removed or worked on: a cordon, the autoscaler's, and AKS's before an eviction."""
+"""Keys of taints on nodes that are being removed or worked on: Kubernetes' taint of a cordoned node, the cluster
+autoscaler's taint of a node to delete, and AKS's taint of a node before Pods are evicted.
+"""
 AMD_BUSY = ' or amd_gpu_gfx_activity{exported_pod!=""} / 100'
 """Expression for the activity of AMD GPUs, which is appended to DCGM's in a stack with AMD pools."""
 

@@ -40,7 +40,9 @@ class Alert:
 
     @property
     def owner(self) -> str:
-        """Person who has to act. On an existing cluster, `hardware` takes the place of Azure."""
+        """Owner of the alert, who has to act: `platform`, `job` or `azure`. On an existing cluster, `hardware` replaces
+        `azure`.
+        """
         return "hardware" if self.row.owner == "azure" and not self.azure else self.row.owner
 
     @property
@@ -63,8 +65,8 @@ class Record:
 
 
 def alerts(parameters: Parameters) -> tuple[Alert, ...]:
-    """Alerts of a stack, without alerts that the stack has switched off, or that need software or metrics which it
-    does not have.
+    """Alerts of a stack. An alert is left out if the settings switch it off, or if the stack lacks the software or
+    metrics that the alert needs.
     """
     common, there = values(parameters), existing(parameters)
     return tuple(

@@ -52,7 +52,7 @@ class Usage:
     usd: float | None
     """Price in USD of the GPU-hours held, at the list price of the node's GPUs; None without a price."""
     idle_usd: float | None = None
-    """Part of the price that is for idle hours."""
+    """Part of `usd` for the GPU-hours in `idle`; None without a price."""
 
 
 def queries(span: str) -> dict[str, str]:

@@ -19,12 +19,12 @@ from physical_ai.untrusted.files import LARGEST
 DEEPEST = 100
 """Largest depth of nesting. Pods have twelve levels."""
 MOST_NODES = 50_000
-"""Most keys and values, with aliases expanded."""
+"""Maximum number of keys and values, with aliases expanded."""
 MOST_TEXT = 2 * LARGEST
-"""Most characters of all scalars together, with aliases expanded."""
+"""Maximum total length of all scalars in characters, with aliases expanded."""
 LONGEST_NUMBER = 100
-"""Most characters of a number. Python converts between text and integers in quadratic time, and refuses long
-numbers.
+"""Maximum length of a number in characters. Python needs quadratic time to convert between text and integers, and
+refuses long numbers.
 """
 
 _compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
@@ -34,7 +34,7 @@ _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _MOST_DIRECTIVES = 8
 _SHORT = 32 * 1024
-"""Most characters of a text that PyYAML's own parser reads in a fraction of a second."""
+"""Length in characters up to which PyYAML's own parser reads a text in a fraction of a second."""
 _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
 """Expression for characters that libyaml and PyYAML may parse differently. A text without a match is parsed alike by
 both (tests/unit/untrusted compares the parsers on random texts).

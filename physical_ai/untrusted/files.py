@@ -63,9 +63,10 @@ def repository(folder: Path) -> Path | None:
 
 
 def within(folder: Path, name: str, root: Path) -> Path:
-    """Path of a file that is named relative to a folder, or absolutely. Raises Unreadable if it is not below the root.
+    """Path of the file `name`, which is relative to `folder` or absolute. Raises Unreadable if the path is not below
+    `root`.
 
-    The check does not access the file, as in `below`; links are resolved when the file is read.
+    Like `below`, the function does not access the file; links are resolved when the file is read.
     """
     if not name or "\0" in name:
         raise Unreadable("this names no file")

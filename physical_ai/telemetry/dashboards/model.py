@@ -44,15 +44,17 @@ class Panel:
     """Type of panel as Grafana names it: `timeseries`, `stat`, `table`."""
     text: str
     width: int
-    """Width in columns, of 24."""
+    """Width of the panel in columns; a dashboard is 24 columns wide."""
     steps: tuple[Threshold, ...] = ()
     """Values from which on a color applies: as lines in a plot, or as the background of a number."""
     links: tuple[Link, ...] = ()
-    """Links to the runbooks of alerts about the same values."""
+    """Links to the runbooks of alerts about the values that the panel shows."""
     colors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Colors of lines with a special meaning, by legend."""
     runbook: str = ""
-    """Address of the runbook in a table of alerts, with `${__value.raw}` for the name of the alert."""
+    """Link to the runbooks in a table of alerts, in which Grafana replaces `${__value.raw}` by the alert's name; empty
+    for other panels.
+    """
     stacked: bool = False
 
 
@@ -70,7 +72,7 @@ class Variable:
     query: str
     """Query in Grafana's form: `label_values(kube_node_info, node)`."""
     first: str = ALL
-    """Initial value of the variable, or the expression for all values."""
+    """Initial value of the variable; `ALL` selects all values."""
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ from physical_ai.telemetry.rules import PAGE
 
 CLUSTER = "cluster"
 RUNBOOKS = "docs/runbooks/"
-"""Address of the runbooks that the dashboard files contain. It is replaced by the stack's own address of the runbooks.
+"""Address of the runbooks in the dashboard files. In a stack's dashboards, the stack's own address of the runbooks
+replaces this address.
 """
 _WHOLE = {"osmo-agents": "agents", "osmo-service": "service"}
 
 
 def runbook(alert: str) -> str:
-    """Address of an alert's section in the runbooks, as in the dashboards' files."""
+    """Address of the alert's section in the runbooks, for a dashboard file: begins with `RUNBOOKS`."""
     return f"{RUNBOOKS}{PAGE}#{alert}"
 
 
@@ -47,14 +48,16 @@ def _document(dashboard: Dashboard, parameters: Parameters) -> str:
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
-    """False if all series of the panel are absent in this stack. Series that every stack has count as present."""
+    """True if the stack has at least one of the panel's series that depend on the stack's parts, or if no series of the
+    panel depends on them.
+    """
     names = {name for each in panel["targets"] for name in metrics(each["expr"])}
     found = [answer for name in names if (answer := _is_there(name, parameters)) is not None]
     return any(found) or not found
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """True or False for a series that depends on the stack's parts; None for a series that every stack has."""
+    """True if the stack has the series `name`, False if it lacks the series; None if every stack has the series."""
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():

@@ -15,12 +15,12 @@ from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query
 
 FOLDER = Path(__file__).parents[1] / "data" / "dashboards"
 ORDER = ("status", "fleet", "workflow", "osmo-workflow", "osmo-agents", "osmo-service")
-"""Names of the dashboards' files, in the order of the pages."""
+"""Names of the dashboards' files, in the order in which dashboards are listed."""
 
 
 @lru_cache(maxsize=1)
 def dashboards() -> tuple[Dashboard, ...]:
-    """All dashboards, in the order of the pages."""
+    """All dashboards, in the order of `ORDER`."""
     return tuple(read(name, (FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in ORDER)
 
 
