@@ -89,8 +89,8 @@ class Checkpoint:
     def repair(self) -> None:
         """Removes the `.attrs` files that an engine with other settings has written beside the state files.
 
-        The engine does not write an `.attrs` file atomically, and refuses a checkpoint whose `.attrs` file is damaged;
-        it reads a checkpoint without one.
+        The engine does not write an `.attrs` file atomically. It refuses a checkpoint whose `.attrs` file is damaged,
+        and accepts a checkpoint that has no `.attrs` file.
         """
         for attributes in self.backend.rglob("*.attrs"):
             attributes.unlink()

@@ -290,13 +290,13 @@ class Engine:
 
 
 def _errors_in(output: str) -> str:
-    """The errors in the CLI's output, each once; all other lines are progress, which is also reported as events."""
+    """Errors in the CLI's output, without duplicates. All other lines are progress, which events report as well."""
     lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 
 def _is_connection_loss(said: str) -> bool:
-    """True if every line of the message is about a lost engine. After another error, the loss is only a consequence."""
+    """True if every line of the message says that the engine was lost. Any other error is the cause of the loss."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

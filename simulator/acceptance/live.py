@@ -79,8 +79,8 @@ class Checks:
         return True
 
     def diagnose(self, pod: Json, kubelets: Kubelets) -> tuple[str, int, str] | None:
-        """Result of the diagnostic init container of a task: its name, exit code and message if it finds a faulty GPU;
-        else None.
+        """Name, exit code and message of a task's diagnostic init container if the diagnostic fails; None if it
+        succeeds, or if the Pod has no such container or no simulated node.
         """
         containers: list[Json] = at(pod, "spec.initContainers", [])
         mine = next((each for each in containers if each["name"] == TASK_DIAGNOSTIC), None)

@@ -131,8 +131,8 @@ def _matrix(machine: Machine, test: str) -> list[str]:
 
 
 def _link(machine: Machine, gpu: int) -> float:
-    """Fraction of its nominal bandwidth that a GPU's link reaches; a link that has to repeat packets loses
-    much of it.
+    """Fraction of the nominal bandwidth that a GPU's PCIe link reaches; below 1 for a slow link and for a link that has
+    to repeat packets.
     """
     if "slow-link" in machine.defects:
         return 0.5

@@ -73,7 +73,9 @@ class AmdStack:
         return RETRY_SECONDS if any(waits) else None
 
     def _serve(self, config: Json, nodes: list[Json] | None, refused: dict[str, str], builds: bool) -> bool:
-        """Does everything that one DeviceConfig asks for; returns True if another round is needed after some time."""
+        """Does everything that one DeviceConfig asks for. Returns True if another round is needed, because the driver
+        is not yet loaded on all nodes.
+        """
         if amd.FINALIZER not in at(config, "metadata.finalizers", []):
             self._patch(config, {"metadata": {"finalizers": [amd.FINALIZER]}})
         if nodes is None:

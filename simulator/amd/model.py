@@ -18,9 +18,11 @@ from simulator.cluster.objects import Json, at, digest, labels, name
 MODEL = "amd-stack"
 """Value of the annotation `played-by` on Pods that this simulation of AMD's software runs."""
 DRIVER = f"{SIMULATOR}amd-driver"
-"""Annotation of nodes with the version of amdgpu that is loaded."""
+"""Annotation of nodes; the value is the version of the loaded amdgpu driver."""
 BUILT = f"{SIMULATOR}amd-image"
-"""Annotation of DeviceConfigs with the tags of the driver images in the registry, which outlive the operator."""
+"""Annotation of DeviceConfigs; the value lists the tags of the driver images in the image registry. The images remain
+in the registry if the operator is removed.
+"""
 CONFIG_LABEL, PART_LABEL = "amd.com/device-config", "app.kubernetes.io/name"
 BUILD, LOAD = "driver-build", "kmm-worker"
 READY_LABEL = "kmm.node.kubernetes.io/{}.{}.ready"
@@ -38,8 +40,8 @@ def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
 
 
 def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
-    """NFD's labels for the GPUs of a node: by PCI vendor, and, with `has_rule`, by the NodeFeatureRule of AMD's chart,
-    which also knows virtual functions (74b5).
+    """NFD's labels for a node with AMD GPUs: the label of the PCI vendor, and, with `has_rule`, the label that the
+    NodeFeatureRule of AMD's chart sets for virtual functions (PCI device 74b5). Empty without AMD GPUs.
     """
     gpu = gpu_of(node)
     if gpu is None:

@@ -21,8 +21,8 @@ DOCKER_CONFIG = ".dockerconfigjson"
 METRICS_PORT = 5000
 """Port of the metrics exporter, if a DeviceConfig names none."""
 GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu"
-"""Labels that Node Feature Discovery sets because of the NodeFeatureRule of AMD's chart: on nodes with an AMD GPU, and
-on nodes with a virtual function of one.
+"""Labels that Node Feature Discovery sets by the NodeFeatureRule of AMD's chart: `GPU_LABEL` on nodes with an AMD GPU,
+`VIRTUAL_LABEL` on nodes with a virtual function of an AMD GPU.
 """
 PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
 LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"

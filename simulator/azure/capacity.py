@@ -35,8 +35,8 @@ def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureS
 
 
 def outcome(resource: Resource, azure: AzureState) -> str:
-    """Final state of an operation: Failed if a pool lacks nodes or could not be drained, or if this is a cluster with
-    such a pool; otherwise Succeeded.
+    """Final state of an operation on a pool or cluster: Failed if the pool, or a pool of the cluster, lacks nodes or
+    could not be drained; otherwise Succeeded.
     """
     return FAILED if any(_is_short(pool) or KEPT in pool.facts for pool in _pools(resource, azure)) else SUCCEEDED
 

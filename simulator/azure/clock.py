@@ -29,8 +29,8 @@ class ModelClock:
     role_delay_minutes: float = 1
     """Simulated minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
     now: Callable[[], float] = field(default=time.time)
-    """Function that returns the seconds since the epoch: wall time, because pending changes must survive
-    the process.
+    """Function that returns the seconds since the epoch. It is wall time, because a later process may have to finish
+    pending changes.
     """
     later: Callable[[float, Callable[[], None]], Callable[[], None]] = field(default=_timer)
     """Function that calls back after a number of seconds, and returns a function that cancels the call."""

@@ -55,7 +55,9 @@ class Cloud(PoolCloud):
             return resource and replace(resource, outputs=outputs.compute(resource, self._azure()))
 
     def resources(self, *, inline: bool = False) -> dict[str, Json]:
-        """Id → `{type, inputs, outputs, state}`; with `inline` also resources that a parent's PUT created."""
+        """Resources by id, each as a map with the keys `type`, `inputs`, `outputs` and `state`. `inline`: True to
+        include resources that a parent's PUT created.
+        """
         with self._lock:
             return {
                 r.id: {"type": r.mapping.token, "inputs": r.inputs, "outputs": r.outputs, "state": r.state}
@@ -80,12 +82,12 @@ class Cloud(PoolCloud):
         """Creates or updates a resource.
 
         The returned resource is in the state Failed if ARM accepted the PUT, but the operation failed later; `failure`
-        returns the reason. A second writer waits here, where the real Azure would answer "busy" and azure-native would
-        retry.
+        returns the reason. While another writer works, this method waits; the real Azure would answer "busy", and
+        azure-native would retry.
 
         Args:
             creating: True if the resource must not exist yet; raises `Refused` if it does.
-            subscription: Subscription of the resource, if it is not the directory's.
+            subscription: Id of the resource's subscription; empty for the subscription of `directory`.
 
         Raises:
             ArmError: ARM refuses the request.

@@ -24,8 +24,8 @@ class NodeHost(Protocol):
         ...
 
     def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
-        """Waits, at most `seconds`, until no PodDisruptionBudget protects a Pod on the pool's nodes. Returns AKS's
-        message about the first budget that still does; empty if the pool is drained.
+        """Waits, at most `seconds`, until no PodDisruptionBudget protects a Pod on the pool's nodes. Returns an empty
+        text if the pool is then drained; otherwise AKS's message about the first budget that protects a Pod.
         """
         ...
 

@@ -33,7 +33,7 @@ class PoolOperations:
 
     def put(self, pool: Resource) -> str:
         """Makes the pool's nodes in the cluster equal to those in the simulated cloud's state file. Returns the reason
-        why nodes could not be drained; empty if there is none.
+        if nodes cannot be drained for an upgrade, and then changes no node; otherwise an empty text.
         """
         with self._pools.of(ids.key(pool.id)):
             with self._lock:

@@ -59,8 +59,8 @@ def default_version() -> str:
 def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) -> str | None:
     """Patch version that the control plane runs after a PUT; None if Azure does not offer the version.
 
-    A PUT with a minor version selects its newest patch when the cluster is created or changes to another minor. With an
-    unchanged minor, the patch version stays.
+    If the PUT names a minor version, a cluster that runs this minor version keeps its patch version. Any other cluster
+    gets the newest patch of the minor version.
     """
     asked = str(get(body, "properties.kubernetesVersion") or default_version())
     if current and (current == asked or (asked.count(".") == 1 and current.startswith(f"{asked}."))):

@@ -56,8 +56,10 @@ class Grants:
         self._schedule(failed, asked)
 
     def _schedule(self, failed: bool, asked: float) -> None:
-        """Sets the timer for the next role assignment that was not in effect at the time `asked`. If it is in effect by
-        now, the timer fires at once; `failed` adds a retry.
+        """Sets the timer for the next role assignment that takes effect after the time `asked`. If that time has
+        already passed, the timer fires at once.
+
+        `failed`: True to fire after `RETRY` seconds at the latest.
         """
         with self._lock:
             now = self._clock.now()
@@ -128,8 +130,8 @@ class Grants:
             self._store.save()
 
     def _grant_standing(self, cluster: Resource, wanted: Sequence[_Right]) -> None:
-        """Makes the cluster's rights that come from no role assignment of the stack equal to `wanted`: grants new ones,
-        revokes others.
+        """Grants and revokes rights until `wanted` are all the rights in the cluster that come from no role assignment
+        of the stack.
         """
         known: list[str] = cluster.facts.get("standing", [])
         for right in wanted:

@@ -33,8 +33,8 @@ def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None
 
 @models("rg-delete")
 def failure(group: Resource, refused: ArmError) -> ArmError:
-    """Error of the deletion of a resource group. `refused`: the error of the resource in the group that could not be
-    deleted.
+    """Error with which the deletion of a resource group fails. `refused`: ARM's error for a resource in the group that
+    cannot be deleted.
     """
     rule = rules()["rg-delete"]
     message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused.refusal.message}"

@@ -12,7 +12,7 @@ from simulator.azure.registry import models
 
 @models("arm-id-case")
 def key(resource_id: str) -> str:
-    """The id in a form for comparison: ids that differ only in case name the same resource."""
+    """The id in lower case for comparison, because ids that differ only in case name the same resource."""
     return resource_id.strip("/").lower()
 
 

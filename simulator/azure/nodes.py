@@ -265,7 +265,7 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str, vm: st
 def nodes(pool: PoolFacts, machines: Mapping[int, str], offers: Offers, vms: Mapping[int, str]) -> list[Json]:
     """A pool's Node objects, one for each machine.
 
-    `machines`: addresses by instance number; `vms`: unique ids, where known.
+    `machines`: instance number → address; `vms`: instance number → unique id, for machines whose id is known.
     """
     size = offers.size(str(pool.spec.get("vmSize")))
     if size is None:

@@ -2,8 +2,8 @@
 
 Shapes: azure-rest-api-specs, Microsoft.Compute skus 2021-07-01 and usages 2024-07-01, Microsoft.ContainerService
 kubernetesVersions 2025-05-01, Microsoft.DBforPostgreSQL capabilities 2024-08-01, Microsoft.Storage skus 2023-05-01.
-Microsoft.Cache/skus for Azure Managed Redis is in no specification; its answer is assumed to have the form of the one
-about storage (urruegg/SwissHospitalCapacityPlatform, ADR-0028 of 2026-07-13).
+Microsoft.Cache/skus for Azure Managed Redis is in no specification; its answer is assumed to have the form of the
+Microsoft.Storage answer (urruegg/SwissHospitalCapacityPlatform, ADR-0028 of 2026-07-13).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def kubernetes_versions() -> list[Json]:
 
 
 def postgres(region: str) -> Json:
-    """PostgreSQL's capabilities in a region, the only element of Azure's list."""
+    """PostgreSQL's capabilities in a region. Azure answers with a list that has only this element."""
     found = offered(region)
     zonal = found.get("zoneRedundantHaSupported", "Enabled")
     have: list[int] = found.get("generations", [])

@@ -1,6 +1,4 @@
-"""Outputs of a resource: what Azure answers to its PUT, with the inputs, the service's defaults, and
-computed values.
-"""
+"""Outputs that Azure returns for a resource after its PUT: the inputs, the service's defaults, and computed values."""
 
 from __future__ import annotations
 
@@ -217,8 +215,8 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
-    """The identity that nodes pull images with: the given one, or the one that AKS creates in the node
-    resource group.
+    """Identity with which a cluster's nodes pull images: the existing identity that the cluster's PUT names, otherwise
+    the identity that AKS creates in the node resource group.
     """
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
     resource = azure.get(given, "UserAssignedIdentity")

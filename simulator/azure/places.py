@@ -1,8 +1,8 @@
-"""Regions, what each sells, and the quota that a VM size counts toward: the simulator's own tables, each entry with its
-source.
+"""Regions, the VM sizes and services that each region offers, and the quota that a VM size counts toward: the
+simulator's own tables, each entry with its source.
 
-The catalogue has the deployed program's own assumptions about regions and sizes. The two are kept apart so that the
-simulator refuses a deployment that relies on a mistake in the catalogue.
+The catalogue has the deployed program's own assumptions about regions and sizes. The simulator's tables are separate
+from the catalogue, so that the simulator refuses a deployment that relies on a mistake in the catalogue.
 """
 
 from __future__ import annotations

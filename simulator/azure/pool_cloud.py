@@ -1,4 +1,6 @@
-"""The simulated Azure as far as the cluster autoscaler uses it: its state, and the numbers of nodes of its pools."""
+"""Part of the simulated Azure that the cluster autoscaler uses: Azure's state, and changes of a pool's number of
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class Options(TypedDict, total=False):
     taken: Mapping[str, Collection[str]] | None
     """Globally unique names that other customers hold, by kind of resource."""
     accepts_retired_sizes: bool
-    """True to accept a VM size that Azure has retired, for stacks that record the past."""
+    """True to accept a VM size that Azure has retired, as Azure did before it retired the size."""
 
 
 class PoolCloud:
@@ -132,9 +134,9 @@ class PoolCloud:
         self._store.save()
 
     def _finish(self, resource_id: str, kept: Mapping[str, str]) -> None:
-        """Ends an operation on a resource and on the pools that a cluster's PUT creates.
+        """Gives the final state of an operation to a resource and, for a cluster, to the pools that its PUT created.
 
-        `kept`: reason by id for each pool that was not drained.
+        `kept`: pool id → reason why the pool was not drained; only for pools that were not drained.
         """
         with self._lock:
             azure = self._azure()

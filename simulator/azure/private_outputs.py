@@ -38,8 +38,9 @@ def peering(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def private_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Connections of a private endpoint with their states. A connection with automatic approval is approved, since the
-    deployer may approve it in the own subscription; a manual one is pending.
+    """Outputs of a private endpoint: its connections with their states, its DNS names and its network interface. A
+    connection with automatic approval is Approved, because the deployer may approve it in the stack's own subscription;
+    a connection with manual approval is Pending.
     """
     found: Json = {}
     for name, state in (("privateLinkServiceConnections", APPROVED), ("manualPrivateLinkServiceConnections", PENDING)):

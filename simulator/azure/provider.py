@@ -80,7 +80,9 @@ class AzureNative(Provider):
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
-        """Default location of a resource: its previous one, the provider's, or its resource group's."""
+        """Default location of a resource: its previous location; without one, the provider's configured location;
+        without both, the location of its resource group.
+        """
         if old.get("location"):
             return old["location"]
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":
@@ -130,10 +132,10 @@ class AzureNative(Provider):
         return self._ready(self._cloud.put(mapping.kind, _sendable(inputs), subscription=self._subscription), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
-        """Outputs of a resource after a PUT. Raises NotReady if the operation failed.
+        """Outputs of a resource after a PUT. Raises NotReady if Azure accepted the PUT, but the operation failed.
 
-        Azure has accepted such a resource, so it exists, and azure-native records it in the state together with the
-        service's message.
+        A resource whose operation failed exists, so azure-native records it in the state together with the service's
+        message.
         """
         if put.state != FAILED:
             return put.outputs

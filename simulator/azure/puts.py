@@ -124,8 +124,8 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
 
 
 def upgraded(pool: Resource, kept: str) -> Resource:
-    """A pool at the end of its upgrade: with the new version, or, if its nodes could not be drained, with the old one.
-    `kept`: the reason why they could not; empty otherwise.
+    """A pool after its upgrade: with the new version if `kept` is empty, otherwise with the old one. `kept`: reason why
+    the pool's nodes could not be drained.
     """
     if UPGRADED_FROM not in pool.facts:
         return pool

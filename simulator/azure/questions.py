@@ -47,7 +47,7 @@ MORE_TYPES: dict[str, tuple[str, ...]] = {
     "Microsoft.ContainerService/locations/usages": ("2025-05-01",),
     "Microsoft.Storage/locations/usages": ("2023-05-01",),
 }
-"""API versions of ARM types that preflight requests use and that this project does not create.
+"""ARM types that only preflight requests use, since this project creates no such resources: ARM type → API versions.
 
 Source for AKS's usages: Azure docs, resource provider operations, `Microsoft.ContainerService/locations/usages/read`;
 their API version is assumed.
@@ -91,7 +91,7 @@ class Questions:
     lacks: Collection[str] = ()
     """Resource types that are missing in Azure's list of providers."""
     restricted: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Zones in which the subscription may not use a VM size, by size; no zones for the whole region."""
+    """Zones in which the subscription may not use a VM size, by size; an empty collection means the whole region."""
     unentitled: Collection[str] = ()
     """vCPU quotas that Azure does not list, because the subscription may not use their sizes."""
     absent: Collection[str] = ()
@@ -291,8 +291,8 @@ class Questions:
 
 
 def _condition(assigns: Collection[str]) -> Json:
-    """Condition of a role assignment that limits the roles which its holder may assign to `assigns`; empty without a
-    limit (Azure docs, conditions-authorization).
+    """Condition by which the holder of a role assignment may assign only the roles in `assigns`; empty if `assigns` is
+    empty (Azure docs, conditions-authorization).
     """
     if not assigns:
         return {}

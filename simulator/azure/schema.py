@@ -1,6 +1,6 @@
 """Checks of a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties.
 
-The table is the one for the API version that the request names: a property can exist in one version only.
+The table is the one for the API version that the request names, because a property may be missing in other versions.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from simulator.azure.data import load_json
 MOST_GIB = 2048
 """The largest OS disk that AKS takes (agent pool schema, osDiskSizeGB)."""
 LEAST_DEFAULT_GIB = 128
-"""Smallest local disk that AKS uses completely for an OS disk without a size (AKS docs, concepts-storage)."""
+"""Minimum size in GiB of a local disk for an ephemeral OS disk without a requested size. AKS gives such an OS disk the
+whole local disk (AKS docs, concepts-storage).
+"""
 _GIB = 2**30
 
 
@@ -65,8 +67,8 @@ def default_gib(found: Mapping[str, str]) -> int:
 
 
 def is_default(found: Mapping[str, str], gib: int) -> bool:
-    """True if AKS gives a pool that sets no OS disk type an ephemeral OS disk. `gib`: requested disk size; 0 if not
-    set.
+    """True if the OS disk is ephemeral in a pool that sets no OS disk type. `gib`: requested size of the OS disk; 0 if
+    not set.
     """
     return supports_ephemeral(found) and 0 < (gib or LEAST_DEFAULT_GIB) <= room_gib(found, trusted_launch=False)
 

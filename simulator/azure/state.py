@@ -57,18 +57,18 @@ class Resource:
 
 @dataclass(frozen=True)
 class StandingRole:
-    """A built-in role that was assigned on the subscription before the stack existed, and outside of it."""
+    """A built-in role on the subscription that was assigned before the stack existed and without the stack."""
 
     principal: str
     """Entra object id of the principal that has the role."""
     role: str
     """GUID of the role."""
     assigns: Collection[str] = ()
-    """Condition of the role: GUIDs of the only roles that may be assigned and removed with it; any role if empty."""
+    """GUIDs of the only roles that the principal may assign and remove with this role; empty for any role."""
 
     def allows(self, action: str, assigned: str) -> bool:
-        """True if the role permits an action; `assigned` is the role in the role assignment that the action is about,
-        if any.
+        """True if the role permits `action`. `assigned`: GUID of the role in the role assignment that `action`
+        concerns; empty for other actions.
         """
         limited = self.assigns and action.lower().startswith("microsoft.authorization/roleassignments/")
         is_excluded = limited and not action.endswith("/read") and assigned not in self.assigns

@@ -53,8 +53,8 @@ def _has(identity: Resource, client_id: str) -> bool:
 
 
 def _may_read(azure: AzureState, principal: str, known: Resource | None, vault: str, secret: str) -> bool:
-    """True if the principal has a role in effect on the secret, on its vault, or on a scope that contains a known
-    vault.
+    """True if the principal has a role in effect on the secret, on its vault, or, if the simulator has the vault
+    (`known`), on a scope that contains the vault.
     """
     for assignment in azure.of_kind("RoleAssignment"):
         properties, scope = assignment.body["properties"], str(assignment.inputs["scope"])

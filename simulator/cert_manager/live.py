@@ -26,7 +26,7 @@ SELECTOR = f"app.kubernetes.io/name={names.CHART},app.kubernetes.io/component=co
 ALT_NAMES = "cert-manager.io/alt-names"
 SUBJECT = f"system:serviceaccount:{names.NAMESPACE}:{names.ACCOUNT}"
 RETRY_SECONDS = 0.3
-"""Seconds until a certificate that is not issued is tried again."""
+"""Seconds until the simulator tries again to issue a certificate that it could not issue."""
 
 
 class CertManager:
@@ -41,7 +41,9 @@ class CertManager:
         self._certificates: Watch | None = None
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one while a certificate is not issued, else None."""
+        """Runs one round. Returns the seconds until the next round if a certificate could not be issued; otherwise
+        None.
+        """
         if not any(int(at(each, "status.availableReplicas", 0)) > 0 for each in self._controllers.all()):
             return None
         if self._certificates is None:

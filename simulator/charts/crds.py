@@ -15,7 +15,7 @@ In a mapping, keys that begin with `$` describe the field itself:
 - `$like`: name of a group whose fields are added
 - `$since`, `$until`: first and last release that has the field
 - `$cel`: validation rules
-- `$either`: alternatives, of which the first that the release has counts
+- `$either`: alternative definitions of the field; the first one that exists in the release applies
 - others, such as `$enum`, `$default` and `$minimum`, are copied into the schema
 """
 

@@ -33,8 +33,8 @@ class Model:
     """The chart's appVersion."""
     subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
     read: str = ""
-    """Version whose default values the model uses: another version's if the catalogue has not read those of the
-    modelled version.
+    """Version whose default values the model uses. It is not the modelled version if the catalogue lacks the default
+    values of the modelled version.
     """
 
 

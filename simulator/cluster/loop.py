@@ -29,7 +29,7 @@ class Loop:
             name: Name of the loop's thread and logger.
             round: Function that runs one round and returns the seconds until the next one; None waits for a change.
             gather: Seconds between a change and the round that handles it.
-            pause: Least time between two rounds, as a multiple of the CPU time that the first of them took.
+            pause: Minimum time between two rounds, as a multiple of the CPU time of the earlier round.
         """
         self.name, self._round, self._gather, self._pause = name, round, gather, pause
         self._log = logging.getLogger(name)

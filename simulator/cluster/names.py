@@ -23,7 +23,9 @@ RUN_BY = f"{SIMULATOR}played-by"
 (kwok.yaml).
 """
 NETWORKS_FOUND = f"{SIMULATOR}networks-found"
-"""Annotation of Pods that request secondary networks: all the networks exist, so KWOK may start the Pod (kwok.yaml)."""
+"""Annotation of Pods that request secondary networks, set when all these networks exist. KWOK may then start the Pod
+(kwok.yaml).
+"""
 RUNS = f"{SIMULATOR}runs"
 """Annotation of Pods with the program that the container runs."""
 HOST_DRIVER = f"{SIMULATOR}host-driver"

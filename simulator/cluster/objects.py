@@ -21,7 +21,7 @@ def by_name(items: Iterable[Json]) -> dict[str, Json]:
 
 
 def owner(item: Mapping[str, Any], kind: str) -> str:
-    """Name of the controller of that kind that owns the object; empty if there is none."""
+    """Name of the object of the kind `kind` that owns `item`; empty if there is no such owner."""
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return next((str(each["name"]) for each in references if each.get("kind") == kind), "")
 

@@ -36,8 +36,8 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """File next to the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
-"""File that the simulator's own controllers create after their first round. Before, a new cluster lacks objects such as
-storage classes, and a restarted cluster still shows drivers on hosts that are empty now.
+"""File that the simulator's own controllers create after their first round. Until then, a new cluster lacks objects
+such as storage classes, and a restarted cluster still shows drivers on hosts that have none now.
 """
 CODE = "controllers.code"
 """File in which the controllers note the modules that they have loaded."""
@@ -122,10 +122,11 @@ class ControlPlane:
             self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
     def renew(self) -> None:
-        """Stops a control plane whose controllers run other code than the checkout's, from before an update.
+        """Stops a running control plane if its controllers have loaded other code than the checkout has now, as after
+        an update.
 
-        Its state is kept. As after a restart of the machine, the nodes' hosts are empty until the simulated software
-        has filled them again.
+        The control plane's state is kept. As after a restart of the machine, the nodes' hosts are empty until the
+        simulated software has filled them again.
         """
         if not self.folder.exists():
             return
@@ -158,8 +159,8 @@ class ControlPlane:
         (self._pki / "done").touch()
 
     def _choose_port(self) -> None:
-        """Saves the API server's port. The port of the last start is kept, so that kubeconfigs remain valid, unless
-        another process uses it now.
+        """Saves the API server's port: the port of the last start, so that kubeconfigs remain valid; a free port at the
+        first start, or if another process uses the last port.
         """
         file = self.folder / "port.json"
         file.write_text(json.dumps(kept_port(noted(file))))

@@ -36,7 +36,7 @@ from simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
-"""Seconds between two rounds while something waits for simulated time."""
+"""Seconds between two rounds while kubelets wait, GRID driver agents work, or workflows run."""
 LOOK_SECONDS = 0.5
 """Seconds between two rounds while a driver upgrade or an injected fault waits for Pods to end."""
 
@@ -129,11 +129,11 @@ class GpuStack:
         )
 
     def _config_map(self, wanted: str | None) -> dict[str, Any]:
-        """The parsed values of a ConfigMap; a value that is not YAML counts as an empty configuration."""
+        """Parsed values of the ConfigMap `wanted` by key; a value that is not YAML counts as an empty configuration."""
         return {key: _parsed(text) for key, text in self._texts(wanted).items()}
 
     def _texts(self, wanted: str | None) -> dict[str, str]:
-        """The values of a ConfigMap in the operator's namespace; empty if it does not exist."""
+        """Values of the ConfigMap `wanted` in the operator's namespace by key; empty if it does not exist."""
         found = next((item for item in self._cluster.all("ConfigMap") if wanted and name(item) == wanted), None)
         return at(found, "data", {})
 

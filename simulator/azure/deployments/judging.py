@@ -50,7 +50,9 @@ class Denial:
 
 @dataclass
 class Verdict:
-    """Result of the checks: ARM's errors, the changes that it would make, and the missing rights."""
+    """Result of the checks of a template: ARM's errors, the changes that the deployment would make, and the rights that
+    the caller lacks.
+    """
 
     errors: list[Json] = field(default_factory=list[Json])
     changes: list[Json] = field(default_factory=list[Json])

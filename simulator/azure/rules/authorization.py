@@ -39,8 +39,8 @@ def form(put: Put) -> Iterator[Refusal]:
 
 @on_put("RoleAssignment", "ra-principal", "ra-principal-type", "uai-outputs")
 def principal(put: Put) -> Iterator[Refusal]:
-    """Refusals of role assignments whose principal is not in the directory and that lack `principalType`, or whose
-    `principalType` is wrong. A new identity appears in the directory only after a delay.
+    """Refusals of a role assignment if its principal is missing in the directory and `principalType` is not set, or if
+    its principal has another type than `principalType`. A new identity appears in the directory only after a delay.
     """
     principal_id, given = str(put.properties.get("principalId", "")), put.properties.get("principalType")
     found = put.azure.principal_type(principal_id)

@@ -141,9 +141,9 @@ def on_pool(*rule_ids: str) -> Callable[[PoolRule], PoolRule]:
 
 
 def refuse(request: Request | Pool, rule_id: str, message: str, target: str = "", code: str | None = None) -> Refusal:
-    """A refusal by a rule of rules.json, with that rule's status and first error code.
+    """A refusal by the rule `rule_id` of rules.json, with the rule's status.
 
-    `code`: another of the rule's codes.
+    `code`: one of the rule's error codes; the first one by default.
     """
     rule = rules()[rule_id]
     put = request.put if isinstance(request, Pool) else request

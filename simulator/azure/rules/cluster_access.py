@@ -36,8 +36,8 @@ def identity(put: Put) -> Iterator[Refusal]:
 
 
 def control_plane_principal(put: Put) -> str | None:
-    """Object id of the cluster's user-assigned control plane identity; None if it has none or the identity does not
-    exist.
+    """Object id of the cluster's user-assigned control plane identity; None if the cluster has no such identity, or if
+    the identity does not exist.
     """
     resource = put.azure.get(clusters.control_plane_identity(put.body), "UserAssignedIdentity")
     return str(resource.outputs.get("principalId")) if resource else None

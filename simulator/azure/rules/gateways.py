@@ -55,8 +55,8 @@ def peering(put: Put) -> Iterator[Refusal]:
 
 
 def _transit_allowed(put: Put, remote: str) -> bool:
-    """True if the other network's peering allows gateway transit; for a network outside the simulator that
-    is assumed.
+    """True if the peering back from the network `remote` allows gateway transit, or if `remote` is outside the
+    simulator.
     """
     back = [
         each

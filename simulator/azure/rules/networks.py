@@ -131,7 +131,9 @@ def subnet(put: Put) -> Iterator[Refusal]:
 
 @on_put("Subnet", "nat-region", "nat-gw-subnet", "nat-one-per-subnet", "subnet-defaultoutbound")
 def subnet_nat(put: Put) -> Iterator[Refusal]:
-    """Refusals of a subnet's NAT gateway. A subnet has one natGateway field, so a second gateway replaces the first."""
+    """Refusals of a subnet's NAT gateway in another region, of a NAT gateway for the GatewaySubnet, and of changes to
+    `defaultOutboundAccess`. A second NAT gateway is not refused: it replaces the first one.
+    """
     gateway = put.azure.get(get(put.properties, "natGateway.id"), "NatGateway")
     parent = put.azure.get(ids.parent(put.id), "VirtualNetwork")
     target = "properties.natGateway"

@@ -1,4 +1,4 @@
-"""Refusals by PostgreSQL of a new server in a region.
+"""Refusals of PostgreSQL servers whose region does not offer their compute size, version or standby.
 
 The regions' capabilities are the simulator's own table, each with its source.
 """

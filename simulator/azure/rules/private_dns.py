@@ -18,7 +18,7 @@ LABEL = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$")
 
 
 def missing_network(put: Put, reference: str) -> bool:
-    """True if the virtual network does not exist. A network of another owner is assumed to exist."""
+    """True if the virtual network `reference` does not exist. A network of another owner is assumed to exist."""
     return put.azure.get(reference, "VirtualNetwork") is None and not put.azure.of_others(reference)
 
 

@@ -48,8 +48,8 @@ def endpoint_subnet(put: Put) -> Iterator[Refusal]:
 
 
 def connections(body: Mapping[str, Any]) -> list[tuple[str, list[str], bool]]:
-    """Private link connections of an endpoint: target, sub-resources, and True if the target's owner
-    approves manually.
+    """Private link connections of an endpoint, each with its target, its sub-resources, and True if the target's owner
+    has to approve it manually.
     """
     found: list[tuple[str, list[str], bool]] = []
     for name, by_hand in (("privateLinkServiceConnections", False), ("manualPrivateLinkServiceConnections", True)):

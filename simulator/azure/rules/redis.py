@@ -55,6 +55,6 @@ def contents(put: Put) -> Iterator[Refusal]:
 
 @models("redis-delete-order")
 def _goes_with_its_cluster() -> None:
-    """Marks a rule as implemented that needs no code here: `puts.remove_tree` deletes a cluster's database with the
-    cluster.
+    """Marks the rule `redis-delete-order` as implemented. The rule needs no code here: `puts.remove_tree` deletes a
+    cluster's database with the cluster.
     """

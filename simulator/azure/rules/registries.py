@@ -22,8 +22,8 @@ KNOWN = (
     "docker.io, mcr.microsoft.com, quay.io, public.ecr.aws, ghcr.io, nvcr.io, registry.k8s.io, gcr.io, eu.gcr.io,"
     " *.pkg.dev"
 )
-"""Registries in the message with which the service refuses a registry that it does not support (Azure/acr#862,
-2025-12-18; the older #783 lacks the last one).
+"""Registries that the service supports, as its refusal of another registry lists them (Azure/acr#862, 2025-12-18; the
+list in the older #783 lacks the last registry).
 """
 
 
