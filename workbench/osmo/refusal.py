@@ -10,7 +10,7 @@ CRASH = "crash"
 """Kind of a refusal for input on which OSMO crashes. The user sees an internal server error."""
 
 UNEXPECTED_SHAPE = (TypeError, AttributeError, KeyError, ValueError, IndexError)
-"""Exceptions that Python raises, here as in OSMO, for data of an unexpected shape."""
+"""Exceptions that Python raises when code reads data of an unexpected shape. OSMO crashes with the same exceptions."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ _MESSAGES = {
 
 
 def _message(kind: str, message: str) -> str:
-    """Pydantic's message of an error in plain words."""
+    """Text in plain words for an error of Pydantic, made from the error's type `kind` and Pydantic's message."""
     if kind in ("string_pattern_mismatch", "string_too_short", "string_too_long"):
         return message
     message = message.removeprefix("Value error, ")
@@ -81,7 +81,7 @@ def _message(kind: str, message: str) -> str:
 
 
 def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
-    """A Pydantic validation error as a refusal that lists every wrong value."""
+    """Refusal made from Pydantic's validation error. The refusal lists every wrong value."""
     problems = tuple(
         Problem(".".join(str(step) for step in item["loc"]), item["type"], _message(item["type"], item["msg"]))
         for item in error.errors(include_url=False, include_input=False)

@@ -18,8 +18,8 @@ POWERS: dict[str, int] = {
     "B": -30,
     "m": -40,
 }
-"""Size of each unit, as the power of two of 1 Gi. OSMO does not know the unit P; its unit `m` is a size below one
-byte.
+"""Size of each unit as an exponent: a unit with the exponent n is 2**n Gi. OSMO has no unit P, and its unit `m` is
+smaller than a byte.
 """
 
 TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")
@@ -54,8 +54,8 @@ def convert(text: str, target: str) -> float:
 
 
 def stored_amount(text: str, field: str) -> str:
-    """An amount of a workflow as OSMO stores it: unchanged with a unit; without a unit, converted to Ki and written as
-    a float.
+    """Amount that OSMO stores for `text`, an amount in a workflow: `text` itself if it has a unit; otherwise the bytes
+    in `text` converted to Ki and written as a float.
 
     Raises Refusal for an invalid amount (a sign, a space, a percentage) or an unknown unit.
     """

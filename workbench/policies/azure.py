@@ -104,7 +104,8 @@ def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
-    """Violations by subnets that lack a network security group, or that leave their outbound access to Azure's default.
+    """Violations if the subnet `resource` has no network security group, or leaves its outbound access to Azure's
+    default.
 
     A subnet that is delegated to a service, or belongs to a VPN gateway, gets its outbound access from Azure. A subnet
     for private endpoints needs no outbound access.

@@ -1,5 +1,5 @@
-"""Rules on access to secrets in the cluster, on identities in Azure and their users, and on the key of OSMO's
-database.
+"""Rules on access to secrets in the cluster, on Azure identities and the service accounts that use them, and on the key
+of OSMO's database.
 """
 
 from __future__ import annotations

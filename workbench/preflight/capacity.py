@@ -31,7 +31,7 @@ class Capacity(Protocol):
 
 @dataclass(frozen=True)
 class Price:
-    """Price of one node in USD per hour, as a range, because price lists have no Spot prices."""
+    """Lowest and highest price of a node in USD per hour. They differ for Spot nodes, which are in no price list."""
 
     least: float
     most: float
@@ -43,7 +43,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to get a pool: as its settings say, or by a fallback."""
+    """One way to get a node pool: the pool that the settings describe, or one of its fallbacks."""
 
     index: int
     """0 for the pool as its settings say; else the number of the fallback, from 1."""
@@ -52,7 +52,7 @@ class Choice:
     pool_name: str
     """Name of the pool in the stack `stack`."""
     pool: Pool | None
-    """The pool that this choice would use; None if the other stack has no pool with the same GPU."""
+    """Pool that this choice uses; None if the choice is another stack that has no such pool or cannot be loaded."""
     findings: tuple[Finding, ...]
     price: Price | None
 
@@ -74,7 +74,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """Settings, other stacks and prices that the choices for a pool depend on."""
+    """A stack's settings, the other stacks and the prices from which the choices for a node pool follow."""
 
     settings: Settings
     azure: Capacity | None
@@ -86,7 +86,7 @@ class Question:
 
 
 def choices(question: Question, name: str) -> list[Choice]:
-    """The pool as it is set, followed by its fallbacks in order."""
+    """The choices for the pool `name`: first the pool that the settings describe, then its fallbacks in their order."""
     pool = question.settings.pools[name]
     found = [_own(question, name, pool, 0)]
     for index, fallback in enumerate(pool.fallbacks, 1):
@@ -117,8 +117,8 @@ def may_cost_more(choice: Choice, current: Choice) -> bool:
 
 
 def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
-    """Additional cost of a choice over the current one, in USD per hour with the pool's largest number of nodes: the
-    least and the most. None if a price is unknown, and for the current choice itself.
+    """Least and most additional cost of `choice` over `current`, in USD per hour with the pool's largest number of
+    nodes. None if a price is unknown, or `choice` is the current choice.
     """
     if choice.price is None or current.price is None or current.pool is None or choice.index == current.index:
         return None
@@ -164,7 +164,7 @@ def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice
 
 
 def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
-    """A finding if neither stack has an OSMO control plane that gives work to both clusters."""
+    """An error if neither stack lists the other in `osmo.backends`: OSMO then cannot give work to both clusters."""
     if other.stack not in settings.osmo.backends and settings.stack not in other.osmo.backends:
         problem = f"OSMO does not give work to {other.stack}: neither stack has the other in osmo.backends."
         fix = f"osmo.backends: [{other.stack}] in a stack with a control plane."

@@ -66,8 +66,8 @@ def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) 
 
 
 def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
-    """Findings about features that the catalogue states differently than Azure. Wrong rows matter, because production
-    stacks take defaults from the catalogue.
+    """Findings about features of PostgreSQL in `region` for which Azure's answer differs from the catalogue. A wrong
+    row in the catalogue matters, because production stacks take defaults from it.
     """
     row = postgres_regions().get(region)
     if row is None:

@@ -27,8 +27,8 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """Role that a deployer needs on another owner's resource to refer to the resource in an input. `actions`: the
-    actions of the role that are needed; `why`: the purpose, for messages.
+    """Role that lets a deployer refer to another owner's resource in an input. `actions`: the actions of the role that
+    are needed; `why`: the purpose, for messages.
     """
 
     role: str
@@ -149,10 +149,11 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple[str, Use, bool]]:
-    """Scopes in other subscriptions that a resource is in or refers to. Each comes with the role and actions that are
-    needed there, and with True if a refresh reads at the scope.
+    """Scopes in other subscriptions that `resource` needs: the scope in which it is created if `of` is another
+    subscription, and every resource of another subscription that an input names. Each scope comes with the role and
+    actions needed there, and with True if a refresh reads at the scope.
 
-    `own`: ids of the stack's subscriptions; `of`: the subscription of the resource's explicit provider.
+    `own`: ids of the stack's subscriptions; `of`: the subscription of the resource's explicit provider, or empty.
     """
     if of and of not in own:
         group = resource.inputs.get("resourceGroupName")

@@ -29,7 +29,7 @@ _ASSIGNER = "Role Based Access Control Administrator"
 
 @dataclass(frozen=True)
 class Foreign:
-    """Actions of a deployment on a resource that the stack does not create. `scope` is the resource's id."""
+    """Actions that a deployment performs on a resource of another owner. `scope` is the id of the resource."""
 
     what: str
     scope: str
@@ -72,7 +72,9 @@ def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list
 
 
 def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
-    """Steps that the settings leave to the owners of the hub network and of the API server's DNS zone."""
+    """Steps that the owner of the hub network, and the owner of the API server's DNS zone, must take according to the
+    settings; empty if there are none.
+    """
     found: list[OwnersPart] = []
     if (command := peering_command(settings, subscription)) is not None:
         found.append(OwnersPart("the hub", "creates its side of the peering once the stack's network exists", command))

@@ -1,5 +1,5 @@
-"""Decision which `Choice` to take for a pool, within the price that the user accepts, and the change of settings for
-the choice. Pure functions.
+"""Decision about a node pool: the `Choice` to take within the price that the user accepts, and the change of settings
+that the choice needs. Pure functions.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ SOURCE = ".github/checksums.toml"
 
 
 def unrecorded(rows: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
-    """A warning that names the archives without a checksum; none if all have one. `rows`: those of the file."""
+    """A warning that names the plugin archives without a recorded checksum; empty if all have one. `rows`: recorded
+    archives, by file name.
+    """
     names = [archive_name(name, pin) for name, pin in pinned().items()]
     without = [each for each in names if not rows.get(each, {}).get("program")]
     if not without:

@@ -66,7 +66,9 @@ def rights_findings(wanted: Iterable[Wanted], permissions: Permissions) -> Itera
 
 
 def _on_group(action: str, each: Wanted, ask: Permissions, known: dict[str, Sequence[Permission]]) -> bool:
-    """True if the caller may perform an action in the resource group of a resource, which need not exist yet."""
+    """True if the caller may perform `action` in the resource group of the resource `each`. False if not, if Azure does
+    not tell (for example because the group does not exist yet), or if the resource is in no resource group.
+    """
     found = _GROUP.match(each.resource_id)
     if found is None or found[0] == each.resource_id:
         return False
@@ -87,7 +89,7 @@ def _missing(action: str, resources: Sequence[Wanted]) -> Finding:
 
 
 def _limited(resources: Sequence[Wanted], permissions: Sequence[Permission]) -> Iterator[Finding]:
-    """Findings about roles that a condition does not let the caller assign."""
+    """Finding about roles of the stack that a condition on the caller's right does not let the caller assign."""
     assigning = [each for each in permissions if not needs.denied([ASSIGN], [each])]
     if not assigning or any(not each.condition for each in assigning):
         return

@@ -29,7 +29,9 @@ PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
 address that is already in it is kept.
 """
 WIDEST_PUBLIC = 12
-"""Longest prefix of a public network that is not replaced: a network of this size is too large to identify anybody."""
+"""Longest prefix of a public network whose address is kept: a network with a prefix of 12 bits or fewer is too large to
+identify anybody.
+"""
 
 
 class Addresses:

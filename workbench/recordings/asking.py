@@ -148,8 +148,8 @@ def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:
 
 
 def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator[Entry]:
-    """Entries with the last log lines of containers that failed or are not ready. A container that waits for a restart
-    has two entries: one for its previous run, and one for its last.
+    """Entries with the last log lines of containers that failed or are not ready. A container that failed and waits for
+    a restart has two entries: one for the run before its latest one, and one for its latest run.
     """
     containers = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
     if len(containers) > MOST_LOGS:
@@ -177,7 +177,9 @@ def _created(pod: Mapping[str, Any]) -> str:
 
 
 def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Names of the containers whose logs are recorded, each with True for the log of the previous run."""
+    """Names of the containers whose logs are recorded. With each name comes True for the log of the previous run, or
+    False for the log of the latest run.
+    """
     if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
         return
     for status in (*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])):

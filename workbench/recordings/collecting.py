@@ -12,9 +12,9 @@ from workbench.recordings.form import Entry
 
 GUID = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9a-fA-F])")
 DASHLESS = re.compile(r"(?<![0-9a-zA-Z-])[0-9a-fA-F]{32}(?![0-9a-zA-Z-])")
-"""Text that may be a GUID without its dashes, a checksum, or another id."""
+"""Pattern of 32 hexadecimal digits, which may be a GUID without its dashes, a checksum, or another id."""
 KEPT_GUID = re.compile(r"^0{8}-0000-[04]000-[08]000-[0-9a-fA-F]{12}$")
-"""GUIDs that are placeholders, or replacements that this program has written: they identify nothing, and are kept."""
+"""Pattern of GUIDs that identify nothing and are kept: placeholders, and replacements by this program."""
 MAIL = re.compile(r"(?<![\w.+#-])[\w.+#-]{1,128}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 AKS_NODE = re.compile(r"^(aks-[a-z0-9]+-)(\d{8})(-vmss[0-9a-z]{6})$")
 AKS_HASH = re.compile(r"(?<=-)(\d{8})(?=-vmss)")
@@ -29,10 +29,10 @@ _UNIQUE = re.compile(
 _MACHINE_KEY = re.compile(r"(?:^|[./_-])(?:machine-?id|serial-?number)$", re.IGNORECASE)
 _REPLACED = re.compile(r"(?:host-|user-|name|h|1000)\d{4,}(?:[.@][\w.-]+)?")
 _KEY = "\0"
-"""Key that `_texts` returns with each key of a document, in place of the key that a value has."""
+"""Text that `_texts` returns in place of a key if the text that it found is itself a key of the document."""
 _NAMED = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 _ALSO_NAMED = ("/pods", "/services", "/jobs", "/cronjobs", "/replicasets")
-"""Lists whose objects keep their names. Such a name is not taken for the name of a host."""
+"""Ends of the API paths of lists. The names of the objects in these lists are not taken for names of hosts."""
 
 
 class Found:
@@ -130,8 +130,8 @@ class Found:
             self.nodes[each] = None
 
     def _domain(self, key: str) -> None:
-        """Notes the domain before the slash of a label key as a name that is not a host, and the parts of the key as
-        names that are not users.
+        """Notes the domain of a label key, the part before the slash, among the names that are not hosts, and all parts
+        of the key among the names that are not users. A key without a slash is ignored.
         """
         before, slash, _ = key.partition("/")
         if slash:
@@ -198,7 +198,9 @@ def dashed(text: str) -> str:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Texts in a document: each value with its key, and each key itself with `_KEY` in place of a key."""
+    """Texts in a document, each with a key: a value with the key that it has in the document, and each key of the
+    document with `_KEY`.
+    """
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, list):

@@ -120,8 +120,9 @@ def _home(about: str, subject: str, path: str, believed: Any) -> str:
 def _home_of_body(arm_type: str, path: str, believed: Any) -> str:
     """File to change because of a difference in an ARM body.
 
-    If only the real cluster has the property, and the property is an input of the resource, a refresh takes it for
-    drift: the file is the list of tolerated differences. Any other difference belongs to the simulator's outputs.
+    The file is the list of tolerated differences if only the real cluster has the property and the property is an input
+    of the resource, because a refresh would report the property as drift. Otherwise the file is the list of the
+    simulator's outputs.
     """
     if believed != ABSENT:
         return FILLED

@@ -68,7 +68,9 @@ class Remover:
         return self._clean(value, "")
 
     def config_map(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """A ConfigMap with its data if physai reads this ConfigMap; otherwise each value is replaced by its length."""
+        """The ConfigMap `item` with its data if commands of physai read it. In any other ConfigMap, the length of each
+        value replaces the value.
+        """
         known = (namespace(item), name(item)) == AUTOSCALER or (
             namespace(item) == RECORDS_NAMESPACE and any(each in labels(item) for each in RECORDS)
         )

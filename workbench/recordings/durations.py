@@ -109,7 +109,9 @@ def _created(item: Mapping[str, Any]) -> datetime.datetime | None:
 
 
 def _became(item: Mapping[str, Any], kind: str) -> datetime.datetime | None:
-    """Time since which a condition is true; None if it is not."""
+    """Time at which the condition `kind` of the object `item` became true; None if the condition is not true, or its
+    time is not known.
+    """
     found = condition(item, kind)
     return _time(found.get("lastTransitionTime")) if found.get("status") == "True" else None
 

@@ -80,8 +80,8 @@ def _left_out(entry: Entry, reason: str) -> Entry:
 
 
 def _with_names(entry: Entry) -> Entry:
-    """The entry itself; for a list in which several objects have no name, a note that it was left out, because a reader
-    could not tell these objects apart.
+    """The entry itself; but if it is a list with two or more objects without a name, a note that the list was left out,
+    because a reader could not tell these objects apart.
     """
     nameless = [each for each in entry["items"] if not at(each, "metadata.name")] if entry["kind"] == "list" else []
     if len(nameless) < 2:

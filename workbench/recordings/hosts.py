@@ -16,7 +16,7 @@ _AZURE_HOST = re.compile(
     r"|(?:database|grafana|openai|documents|cloudapp|prometheus\.monitor)\.azure\.com)(?![\w-]|\.\w)",
     re.IGNORECASE,
 )
-"""Host names of a customer's own Azure resources, anywhere in a text."""
+"""Pattern of the host names of a customer's own Azure resources, anywhere in a text."""
 _SHARED = frozenset({
     "privatelink", "blob", "file", "queue", "table", "dfs", "core", "vault", "database", "postgres", "portal", "dev",
     "graph", "login", "management", "monitor", "redis", "redisenterprise", "www",
@@ -36,8 +36,8 @@ _NAMED = re.compile(
     rf"(?:(?<=lookup )|(?<=git@)|(?<=\\\\)|(?<=such host: ))({_LABELS})"
     rf"|(?<![\w./@-])([A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{2,8}})(?=:[0-9]{{2,5}}(?![\w.]))"
 )
-"""A host name after text that programs write before one, such as `lookup `; or a name of at least three labels before a
-port.
+"""Pattern of a host name that follows text such as `lookup ` or `git@`, or that has at least three labels and is
+followed by a port.
 """
 _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
                   r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
@@ -45,7 +45,7 @@ _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
 _REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
 _SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-Za-z0-9-]{2,61}[A-Za-z0-9]")
-"""A host name of only one label. It must contain a digit or a hyphen, since otherwise it may be an ordinary word."""
+"""Pattern of a host name of one label with a digit or a hyphen. Without either, the label could be an ordinary word."""
 
 
 def suffix(host: str) -> str:
@@ -58,8 +58,8 @@ def suffix(host: str) -> str:
 
 
 def of_value(key: str, text: str) -> Iterator[str]:
-    """The host in a value: the whole value if `key` is a key for hosts, or the registry if `key` is a key for images. A
-    host of one label counts only if it is not a word.
+    """The host in a value: the whole value if `key` is a key for hosts, or the registry if `key` is a key for images;
+    nothing for any other key. A value of one label counts only if it has a digit or a hyphen.
     """
     if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
         yield text
@@ -94,8 +94,8 @@ def below(domains: Collection[str]) -> re.Pattern[str] | None:
 
 
 def domains(given: Iterable[str], kept: Collection[str]) -> set[str]:
-    """Domains of the given hosts. Azure's domains are left out, and domains that contain a name of `kept`, such as the
-    prefix of a label key.
+    """Domains of the given hosts, without Azure's domains, and without each domain to which a name in `kept` belongs,
+    such as the prefix of a label key.
     """
     found: set[str] = set()
     for host in given:

@@ -25,7 +25,9 @@ def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
 
 
 def made(entries: Iterable[Entry]) -> list[Entry]:
-    """All entries as they are written to the file. The second entry is a summary of the other entries."""
+    """All entries in the form in which they are written to the file. The second entry is a summary of the other
+    entries.
+    """
     remover = Remover()
     clean = [_clean(each, remover) for each in entries]
     replacer = Replacer(clean)
@@ -43,8 +45,8 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
 
 
 def _number(entries: Sequence[Entry]) -> None:
-    """Makes the names of a list's objects unique again: replacements can give several objects the same name, and then
-    get a number appended.
+    """Makes the names of a list's objects unique again. If replacements have given several objects of a namespace the
+    same name, a number is appended to all of these names but the first.
     """
     taken: dict[tuple[str, str], set[str]] = {}
     for entry in entries:

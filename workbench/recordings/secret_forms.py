@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 REMOVED = "(removed)"
 GONE = re.compile(r"^\(?removed(?:: \d+ characters\))?\)?$")
-"""Texts that this program writes in place of a removed text."""
+"""Pattern of the texts that this program writes in place of a removed text."""
 _KNOWN = re.compile(
     r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"  # a JWT
     r"|-----BEGIN [A-Z ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|MESSAGE)-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)"
@@ -55,7 +55,7 @@ _OPAQUE = re.compile(r"(?<![\w/+.:@-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![\w/])")
 _DENSE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}+(?![A-Za-z0-9])")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}")
 _PLAIN_WORD = re.compile(r"[A-Za-z]{0,24}[0-9]{0,6}")
-"""Part of a long name, such as the name of a GPU: letters, then digits. In the parts of a key, letters and digits
+"""Pattern of a part of a name, such as the name of a GPU: letters, then digits. In a part of a key, letters and digits
 alternate.
 """
 _HEX = re.compile(r"^[0-9a-fA-F]+$")

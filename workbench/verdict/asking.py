@@ -114,9 +114,9 @@ class Arm:
 
 
 def _refusals(status: int, document: Any) -> list[Said]:
-    """ARM's errors about a template; empty if it accepts the template.
+    """ARM's errors about a template; empty if ARM accepts the template.
 
-    Raises NoAnswer if ARM did not check the template.
+    Raises NoAnswer if ARM's answer does not show whether it accepts the template.
     """
     said = errors(document)
     if status in {401, 403, 404}:

@@ -32,8 +32,9 @@ class VerdictFinding(Finding):
 
 
 def findings(plan: Plan, judged: Sequence[Judged], pools: Sequence[str], origin: Origin) -> Iterator[Finding]:
-    """All findings about a plan: first ARM's refusals, then everything that ARM was not asked, did not answer or could
-    not say; if ARM refuses nothing, a finding that says so.
+    """All findings about a plan: ARM's refusals; templates that ARM did not judge; changes that what-if cannot predict;
+    and resources about which ARM was not asked. If ARM judged every template and refused none, the last finding says
+    so.
     """
     refused = [said for each in judged for said in each.said]
     for said in refused:

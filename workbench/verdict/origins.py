@@ -73,7 +73,9 @@ _CLUSTER: Mapping[str, str] = {
 
 
 def setting(subject: Subject, said: Said, pools: Sequence[str]) -> str:
-    """Path of the setting that a resource comes from, as precisely as ARM's message tells; empty if none is known."""
+    """Path of the setting that a resource comes from; empty if none is known. If ARM's message names a property, this
+    is the path of the property's own setting, where one is listed.
+    """
     words = f"{said.code} {said.target} {said.message}".lower()
     if subject.arm_type.endswith("/agentPools"):
         name = subject.resource_id.rpartition("/")[2]

@@ -29,7 +29,8 @@ def request(subject: Subject) -> dict[str, Any]:
 
 
 def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
-    """Findings from Azure Policy about the first resource of each type, taken as a sample of all resources of the type.
+    """Findings from Azure Policy about resource types. Azure is asked about the first resource of each type only, as a
+    sample.
 
     `ask` raises an error if Azure does not answer.
     """

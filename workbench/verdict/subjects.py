@@ -117,8 +117,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _ordered(made: list[Subject]) -> list[Subject]:
-    """The resources sorted so that each comes after its dependencies; in the given order if dependencies form a
-    circle.
+    """The resources, each after the resources that it depends on. If dependencies form a circle, the resources are in
+    the given order.
     """
     by_id = {each.resource_id: each for each in made}
     try:

@@ -114,9 +114,9 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
-    """A nested deployment of resources in one resource group or subscription, which `place` contains. `waits`:
-    resources and deployments that must exist first. The nested template's expressions are evaluated inside the nested
-    deployment.
+    """A nested deployment of the resources `inside`. `place`: the subscription and the resource group that the
+    resources are deployed to; an empty group means the subscription itself. `waits`: resources and deployments that
+    must exist first. ARM evaluates the nested template's expressions inside the nested deployment.
     """
     of, group = place
     resources = [_resource(each, inside) for each in inside]

@@ -108,7 +108,9 @@ def user_container(
 
 
 def data_args(task: TaskSpec, workflow_id: str, storage: str, *, feeds_others: bool) -> list[str]:
-    """Arguments of the data container about its downloads before the task, and its uploads after it."""
+    """Arguments that tell the data container what to download before the task starts, and what to upload after the task
+    ends.
+    """
     args: list[str] = []
     for index, item in enumerate(task.inputs):
         if isinstance(item, TaskInputOutput):

@@ -68,7 +68,7 @@ def secret(
     data: dict[str, str] | None = None,
     texts: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A Secret as OSMO writes it. It always has `data` and `stringData`, which may be empty."""
+    """A Secret in the form in which OSMO creates it: `data` and `stringData` are always present, and may be empty."""
     return {
         "apiVersion": "v1",
         "data": data or {},

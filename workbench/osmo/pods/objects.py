@@ -133,8 +133,8 @@ def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
-    """Adds files to the tasks for credentials that the tasks map to a folder. Returns the values of all credentials
-    that tasks map to environment variables; the values go into one Secret.
+    """Adds a file to a task for each value of a credential that the task maps to a folder. Returns the values of the
+    credentials that tasks map to environment variables; OSMO writes these values into one Secret.
     """
     secrets: dict[str, str] = {}
     for task in tasks:
@@ -195,8 +195,8 @@ def _scheduled(
     config: Configuration,
     run: Run,
 ) -> list[dict[str, Any]]:
-    """The Pods and their PodGroup. KAI's labels, annotations and scheduler name are set in the Pods, and override
-    values from pod templates.
+    """The Pods of a group and the PodGroup for them. Each Pod gets KAI's labels, annotation and scheduler name, which
+    replace values from pod templates.
     """
     queue = queue_name(config.namespace, submission.pool.name)
     scheduler = config.scheduler(submission.pool.backend)

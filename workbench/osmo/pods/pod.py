@@ -59,7 +59,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Made:
-    """A Pod, and the files that must exist before it is created."""
+    """A Pod, and the files for which Secrets must exist before the Pod is created."""
 
     pod: dict[str, Any]
     files: list[FileMount]
@@ -160,10 +160,11 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
 
 
 def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
-    """Node folders that the task mounts, each with its position in the task's list. Folders that the platform's
-    template already mounts are left out.
+    """Folders of the node that the task mounts and that the platform's pod template does not mount already, each with
+    its position in the task's list of mounts.
 
-    Raises Refusal for a folder that is not in the platform's `allowed_mounts`, even if the template mounts the folder.
+    Raises Refusal for a folder that is not in the platform's `allowed_mounts`, even if the pod template mounts the
+    folder.
     """
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
@@ -174,8 +175,8 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Owners of the image pull secrets that a Pod gets: `user`, and also `osmo` if OSMO's own images need a registry
-    login.
+    """Owners of the image pull secrets that a Pod gets: `user` and `osmo` if the configuration has a registry login for
+    OSMO's own images; only `user` otherwise.
     """
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]

@@ -11,7 +11,7 @@ from workbench.osmo.service.pools import TopologyKey
 from workbench.osmo.workflow.schema import TaskSpec, TopologyRequirement
 
 Requirements = Mapping[str, Sequence[TopologyRequirement]]
-"""Topology requirements by the name of the task."""
+"""Topology requirements of each task, by the task's name."""
 
 
 @dataclass
@@ -68,7 +68,9 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints on the nodes of tasks, from the topology requirements of each task."""
+    """Topology constraints for the tasks in `tasks`. If all tasks share a requirement, the constraint for it applies to
+    the whole group.
+    """
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]
@@ -103,9 +105,9 @@ def _is_required(wanted: TopologyRequirement) -> bool:
 def _add(
     branch: _Branch, parent: str | None, topology: str, subgroups: list[dict[str, Any]], members: dict[str, str]
 ) -> None:
-    """Appends the branch as a subgroup, and then the branches below it.
+    """Appends a subgroup for `branch` to `subgroups`, followed by subgroups for the branches below `branch`.
 
-    A branch without a parent is skipped if it has only one branch below it.
+    If `parent` is None and there is exactly one branch below `branch`, `branch` itself gets no subgroup.
     """
     if not branch.below or len(branch.below) > 1 or parent is not None:
         subgroup: dict[str, Any] = {"name": branch.name}

@@ -37,7 +37,7 @@ _NODES_FILE = re.compile(r"^/(?:etc/host|proc/|sys/|dev/(?!null|stdout|stderr|tc
 _MACHINE = re.compile(r"-[imoprsv]+")
 """Options of uname that print the kind of the machine and the kernel, which all nodes share."""
 _PLAIN = (*SAYING, "date", "hostname", "hostnamectl", "mkdir", "uname", "uptime", "whoami", "wait", "sleep", "exit")
-"""Commands that may run on every node, because no step uses their output or their effect."""
+"""Commands that do no harm if every node runs them: no step uses their output or their effect."""
 _TALKS = ("date", "hostname", "hostnamectl", "ifconfig", "ip", "uname", "whoami")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")
@@ -52,7 +52,7 @@ _RANK_OPTION = re.compile(r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)$", re.IGNORE
 
 @dataclass(frozen=True)
 class Use:
-    """A use of a value that differs between nodes."""
+    """Place in a script that uses a value which differs between nodes."""
 
     offset: int
     what: str
@@ -105,8 +105,8 @@ def _of_assignments(command: Command, tainted: dict[str, str], exported: set[str
 
 
 def _is_rank(word: Word, before: Word | None, why: str) -> bool:
-    """True if a word passes the node's number as the rank, as in `--node_rank=$SLURM_NODEID`. `before`: the word before
-    it.
+    """True if `word` passes the node's number as the rank, as in `--node_rank=$SLURM_NODEID`. If the option and its
+    value are two words, `before` is the option.
     """
     if why != _OWN["SLURM_NODEID"]:
         return False
@@ -164,9 +164,7 @@ def _tainted(code: Code) -> dict[str, str]:
 
 
 def _flows(code: Code) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Pairs of a variable's name and the expansions in a value that the script gives it, one pair for each
-    assignment.
-    """
+    """Name of the variable, and expansions in the assigned value, for each assignment in the script."""
     inputs = tuple(each for command in code.commands for each in _inputs(command))
     for command in code.commands:
         for assignment in command.assignments:

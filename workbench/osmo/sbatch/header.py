@@ -66,8 +66,8 @@ def read(text: str, report: Report) -> Script:
 
 
 def _shell_options(first: str, report: Report) -> tuple[str, ...]:
-    """Options that the script's first line gives to the shell. Reports a line that names no shell, or
-    another program.
+    """Options that the script's first line gives to the shell. Reports a first line that is no `#!` line, or that names
+    a program which is no shell.
     """
     if not first.startswith("#!"):
         report.refuse(

@@ -1,4 +1,6 @@
-"""Conversion of a script of unknown origin, in a separate process with the same limits as the check of a workflow."""
+"""Conversion of a script of unknown origin in a separate process, whose time and memory are limited as they are for the
+check of a workflow.
+"""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def check(code: Code, job: Job, report: Report) -> None:
 
 
 def _programs(command: Command) -> list[str]:
-    """Names of the programs that a command may run: its own program, and, for a command that starts another program,
-    such as `timeout`, all its words.
+    """Names of the programs that a command may run: the command's own program and, if this program starts another one,
+    as `timeout` does, every further word of the command.
     """
     names = [command.name]
     if command.name in WRAPPERS or command.name == "srun":
@@ -94,7 +94,9 @@ def _check_programs(found: Found, job: Job, report: Report) -> None:
 
 
 def _check_variables(command: Command, code: Code, report: Report) -> None:
-    """Reports Slurm variables that a command reads, also within texts that the shell of a step would expand."""
+    """Reports each Slurm variable that a command reads and that a task cannot have. Quoted texts are searched, too,
+    because the shell of a step would expand them.
+    """
     line = code.line(command.start)
     set_here = {assignment.name for assignment in command.assignments}
     texts = [word.raw for word in command.words]

@@ -25,7 +25,9 @@ class Option:
     short: str = ""
     form: Form = "value"
     harmless: tuple[str, ...] = ()
-    """Values with which a refused option changes nothing. Only the part of a value before a `:` is compared."""
+    """Values with which the option changes nothing, although the option is otherwise refused. Of a value with a `:`,
+    only the part before the `:` is compared.
+    """
     of_platform: bool = False
     """True for an option that chooses nodes. It has no effect if the user names a platform."""
 

@@ -86,8 +86,8 @@ def choose(
 
 
 def _same_gpu(platform: str, gpu_type: str) -> bool:
-    """True if a Slurm site's name of a GPU type means the platform's GPU: the shorter name must begin the longer one,
-    as in h100 and h100nvl, or rtxpro and rtxpro6000.
+    """True if a Slurm site's name of a GPU type and the platform's name mean the same GPU: one of the two names begins
+    with the other, as with h100 and h100nvl.
     """
     one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
     return one.startswith(other) or other.startswith(one)

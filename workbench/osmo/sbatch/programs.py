@@ -61,4 +61,4 @@ SAYING = ("echo", "printf", "logger", ":", "true", "false")
 LOOKING = ("which", "type", "hash", "whereis", "grep", "egrep", "pgrep", "pkill", "killall", "man", "ls", "cat", "rm")
 """Commands whose arguments are names of things to look for, not programs to run."""
 SRUN = re.compile(r"(?<![\w.-])srun(?![\w.=-])|(?<=:-)srun\b")
-"""The command srun anywhere in a text."""
+"""Pattern of the command srun, at any place in a text."""

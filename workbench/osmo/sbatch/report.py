@@ -59,8 +59,8 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True if the report has the maximum number of findings. Further findings are dropped, except the first
-        error.
+        """True if the report has the maximum number of findings. After that, the report only takes an error, and only
+        if it has no error yet.
         """
         return len(self.findings) >= MOST_FINDINGS
 

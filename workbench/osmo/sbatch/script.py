@@ -16,8 +16,8 @@ from workbench.osmo.sbatch.variables import RANKS, VARIABLE
 from workbench.osmo.shell import Command, Unreadable
 
 _AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
-"""Commands that may follow a step on several nodes: `sbatch` runs them once, but running them on each node does no
-harm.
+"""Commands that are allowed after a step on several nodes. `sbatch` would run them once, and each node's task runs
+them, but this does no harm.
 """
 
 
@@ -96,8 +96,8 @@ def _numbers_itself(step: Step) -> bool:
 
 
 def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
-    """Reports parts of a script for several nodes that would have another result in OSMO, where each node's task runs
-    the whole script.
+    """Reports parts of a script for several nodes that have another result in OSMO than in Slurm, because in OSMO the
+    task of each node runs the whole script.
     """
     if job.nodes == 1:
         return

@@ -20,7 +20,9 @@ class Line:
 
     words: tuple[str, ...]
     cut: str | None
-    """Word that ends at a `#` without a space before the `#`, which begins a comment; None if there is no such word."""
+    """Word directly before a `#` that begins a comment, such as `name` in `name#comment`; None if there is no such
+    word.
+    """
 
 
 def split(text: str) -> Line:

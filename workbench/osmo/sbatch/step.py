@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """Text in a command that calls srun, although srun is not the command's own program; None if there is none."""
+    """First text in `command`, apart from its own program, that calls srun; None if no text calls srun."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.
@@ -150,7 +150,9 @@ def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
 
 
 def _may_be_empty(word: Word, code: Code) -> bool:
-    """True if a word may be empty after the shell has expanded it. Raises `Wrong` if it may become options."""
+    """True if `word` may be empty after the shell has expanded it. Raises `Wrong` if the expanded word is not known, or
+    may begin with `-`, as options do.
+    """
     texts = code.first_words(word)
     if texts is None or any(text.startswith("-") for text in texts):
         held = f"what {quoted(word.raw)} holds is not known before the script runs"

@@ -24,8 +24,8 @@ class ResourceAssertion(BaseModel):
 
     @property
     def is_about_nodes(self) -> bool:
-        """True if OSMO checks the validation against each node: the first token of one of the operands contains the
-        name of a K8_ token.
+        """True if OSMO checks the validation against each node. OSMO does so if the first token in the left or in the
+        right operand contains the name of one of the node tokens (K8_…).
         """
         for operand in (self.left_operand, self.right_operand):
             first = _TOKEN.search(operand)

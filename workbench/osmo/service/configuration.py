@@ -1,5 +1,5 @@
-"""OSMO's configuration in the form that OSMO has in memory after loading it, and undefined names in the configuration,
-which OSMO ignores.
+"""OSMO's configuration after OSMO has loaded it, and the undefined names in the configuration. OSMO ignores undefined
+names.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Configuration:
     _pools: dict[str, Pool] = field(default_factory=dict[str, Pool])
 
     def pool(self, name: str) -> Pool:
-        """A pool as OSMO reads it. Raises Refusal for an unknown or unreadable pool."""
+        """The pool `name` of the configuration. Raises Refusal for an unknown or unreadable pool."""
         if name not in self._pools:
             found = a_map(self.data.get("pools")).get(name)
             if not isinstance(found, Mapping):
@@ -135,9 +135,10 @@ def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
 
 
 def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Configuration:
-    """The configuration as OSMO holds it, from the content of its config.yaml with secrets filled in.
+    """OSMO's configuration after loading. `config` is the content of OSMO's config.yaml, with secrets filled in.
 
-    Undefined names do not stop OSMO: the result lists them as `missing`. Raises Refusal if OSMO would not start.
+    Undefined names do not stop OSMO: the result lists them in `missing`. Raises Refusal if OSMO would not start with
+    `config`.
     """
     errors = load_errors(config)
     if errors:

@@ -23,7 +23,9 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
-    """The message of a resource validation that fails; None if it holds. Raises Refusal if OSMO cannot evaluate it."""
+    """Message of a resource validation that fails for a task; None if the task meets it. Raises Refusal if OSMO cannot
+    evaluate the validation.
+    """
     left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
     # The message is rendered first: an unknown token in it is an error even if the comparison holds.
     message = render(assertion.assert_message, tokens)

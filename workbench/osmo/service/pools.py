@@ -24,8 +24,8 @@ Reference = Literal["pod_templates", "resource_validations", "group_templates"]
 
 @dataclass(frozen=True)
 class Missing:
-    """An undefined name that a pool or platform refers to. OSMO ignores the name, so that a safeguard may
-    be missing.
+    """An undefined name that a pool or platform refers to. OSMO ignores such a name; if the name stands for a
+    safeguard, the pool lacks the safeguard.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Missing:
 
 
 class Toleration(BaseModel):
-    """A toleration as OSMO reads it. A toleration without a key makes the entire pool unreadable."""
+    """A toleration in OSMO's configuration. A toleration without a key makes the entire pool unreadable."""
 
     key: str
     operator: str = "Equal"
@@ -65,7 +65,7 @@ class TopologyKey(BaseModel):
 
 
 class Platform(BaseModel):
-    """A platform as OSMO reads it. Unknown keys are ignored without a warning."""
+    """A platform in OSMO's configuration. Unknown keys are ignored without a warning."""
 
     description: str = ""
     host_network_allowed: bool = False
@@ -82,7 +82,7 @@ class Platform(BaseModel):
 
 
 class Pool(BaseModel):
-    """A pool as OSMO reads it. Unknown keys are ignored without a warning."""
+    """A pool in OSMO's configuration. Unknown keys are ignored without a warning."""
 
     name: str = ""
     description: str = ""
@@ -120,10 +120,11 @@ class BackendNodeConditions(BaseModel):
 
 
 def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Missing]]:
-    """The pool with its templates merged and its validations collected, and the undefined names that it refers to.
+    """The pool `name` after OSMO has merged its templates and collected its validations, and the undefined names that
+    the pool refers to.
 
-    A value counts as an empty list if it should be a list and is something else. Raises Refusal if a template cannot be
-    merged: OSMO does not catch this error, and does not start.
+    A value that is not a list, but should be one, counts as an empty list. Raises Refusal if a template cannot be
+    merged, because OSMO then does not start.
     """
     missing: list[Missing] = []
     resolved = _with_lists(copy.deepcopy(dict(pool)), _POOL_LISTS)
@@ -212,12 +213,14 @@ def _with_lists(holder: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _joined(validations: Sequence[Any]) -> list[Any]:
-    """Items of all lists, one list after the other. A map contributes its keys, since Python iterates over them."""
+    """Items of all validations in one list. A validation should be a list; one that is a map contributes its keys, as
+    in OSMO.
+    """
     return [item for validation in validations for item in validation]
 
 
 def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
-    """The pool as OSMO reads it for a workflow.
+    """The pool `name`, read from `resolved`, its data after merging.
 
     Raises Refusal for a wrong value. A single wrong value makes the whole pool unreadable.
     """
@@ -230,7 +233,7 @@ def read_pool(name: str, resolved: Mapping[str, Any]) -> Pool:
 
 
 def read_scheduler(backend: Mapping[str, Any]) -> BackendSchedulerSettings:
-    """The scheduler settings of a backend, as OSMO reads them. Raises Refusal if the backend is not readable."""
+    """The scheduler settings of a backend in OSMO's configuration. Raises Refusal if the backend is not readable."""
     try:
         BackendNodeConditions.model_validate(backend.get("node_conditions") or {})
         return BackendSchedulerSettings.model_validate(backend.get("scheduler_settings") or {})

@@ -166,7 +166,7 @@ class ServiceSection(Section):
 
     service_base_url: str = ""
     service_auth: dict[str, Any] | None = None
-    """Keys for tokens. The service creates the keys when it first starts."""
+    """Keys for the tokens that OSMO's service issues. The service creates the keys when it first starts."""
     cli_config: CliConfig = CliConfig()
     max_pod_restart_limit: str = "30m"
     agent_queue_size: int = 1024
@@ -188,8 +188,8 @@ class DatasetConfig(Section):
     default_bucket: str = ""
 
     def bucket(self, name: str, *, writes: bool) -> BucketConfig:
-        """The bucket named `name`. Raises Refusal if the bucket does not exist, or does not allow reading, or writing
-        if `writes`.
+        """The bucket `name`. Raises Refusal if the bucket does not exist, or if its mode does not allow the access:
+        writing if `writes` is True, reading otherwise.
         """
         found = self.buckets.get(name)
         if found is None:

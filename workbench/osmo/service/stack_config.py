@@ -14,7 +14,8 @@ from physical_ai.settings import Settings
 
 
 def loaded_config(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """The configuration for `service.load`, with placeholders for secrets.
+    """OSMO's configuration of the stack with these settings, with placeholders for secrets. The function `service.load`
+    reads it.
 
     Args:
         served: Other stacks that use this stack's OSMO service.

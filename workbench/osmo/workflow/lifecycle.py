@@ -20,8 +20,8 @@ _RESULTS = {
     ExitAction.RESCHEDULE: "RESCHEDULED",
 }
 _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAILED_QUEUE_TIMEOUT")
-"""Statuses of a group that become the workflow's status. If groups have different statuses of this list, the first in
-the list counts.
+"""Statuses that a workflow takes over from one of its groups. If several groups have such a status, the workflow takes
+the one that is first in this list.
 """
 
 

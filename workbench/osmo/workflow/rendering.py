@@ -57,8 +57,8 @@ class Rendered:
 
 
 def is_templated(text: str) -> bool:
-    """True if OSMO's command line takes a file for a template, and renders it before reading it. A template in which
-    `{%` is the only sign of Jinja is not recognized.
+    """True if OSMO's command line renders the file with Jinja before it reads the file. A file whose only sign of Jinja
+    is `{%` is not rendered.
     """
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
@@ -134,7 +134,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _number(text: str) -> int | float | str:
-    """A text as a number, in every form that Python reads (1_000, nan); the text itself if it is not a number.
+    """The number in a text, in every form that Python reads (1_000, nan); the text itself if it is not a number.
 
     Therefore `--set x=false` gives the text `false`, which counts as true in a condition of a template.
     """
@@ -162,7 +162,7 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
 
 
 def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
-    """Column in the file's line for the column `column` in `line`, in which placeholders replace the special tokens."""
+    """Column in the workflow file for `column` of `line`, in which placeholders replace special tokens."""
     before = line[: column - 1]
     return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
 

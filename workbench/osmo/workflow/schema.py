@@ -37,8 +37,8 @@ from workbench.osmo.workflow.spec_data import (
 )
 
 EXIT_CODES = re.compile(r"\d+(-\d{2,}(?=-))*(-\d+)?(,\d+(-\d+)?)*")
-r"""Exit codes and ranges without spaces, such as `1-3,137`. OSMO's own pattern, `(\d+(-\d+)?)+…`, takes exponential
-time.
+r"""Pattern of a list of exit codes and ranges without spaces, such as `1-3,137`. OSMO's own pattern, `(\d+(-\d+)?)+…`,
+takes exponential time.
 """
 DEFAULT_RESOURCE = "default"
 _SCALARS = (str, int, float, bool)
@@ -153,7 +153,7 @@ class TaskSpec(Texts):
     exitActions: Annotated[dict[str, str], BeforeValidator(_texts), AfterValidator(_exit_actions)] = {}
     checkpoint: list[CheckpointSpec] = []
     resources: ResourceSpec = ResourceSpec()
-    """Key that OSMO ignores: the key `resource` names the task's resources."""
+    """Key `resources` of a task, which OSMO ignores. A task names its resources by the key `resource`."""
     backend: str = ""
     resource: str = DEFAULT_RESOURCE
 

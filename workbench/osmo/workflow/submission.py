@@ -28,7 +28,7 @@ class Submission:
     """A workflow that OSMO accepts."""
 
     spec: WorkflowSpec
-    """Workflow as the file has it."""
+    """Workflow that the file describes, before OSMO changes it."""
     groups: list[TaskGroupSpec]
     """Groups of tasks, in which each task has its resources and the environment variables of `--set-env`. Each single
     task is in a group of its own.

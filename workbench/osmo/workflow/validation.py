@@ -117,7 +117,9 @@ def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
 
 
 def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:
-    """Raises Refusal unless all tasks with topology requirements use the same keys, and the pool has these keys."""
+    """Raises Refusal if two tasks have topology requirements with different keys, or if the pool lacks one of the
+    keys.
+    """
     used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
     if len(used) > 1:
         different = " and ".join(", ".join(keys) for keys in sorted(used))

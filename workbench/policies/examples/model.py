@@ -23,10 +23,11 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 
 @dataclass(frozen=True)
 class Example:
-    """A resource that complies with a rule, and the changes that make it violate the rule.
+    """A resource that complies with a rule, and the changes that make the resource violate the rule.
 
-    `bad` and `bad_options` are the changes of inputs and options; a None in `bad` removes an input. `others` are the
-    other resources of the stack. If `bad_others` is set, it replaces `others` in the stack that violates the rule.
+    `bad` has the changed inputs, where None removes an input, and `bad_options` the changed options. `others` are the
+    other resources of the stack; in the stack that violates the rule, `bad_others` replaces `others` unless
+    `bad_others` is None.
     """
 
     type: str

@@ -66,7 +66,7 @@ _RULES: Mapping[str, str] = {
 rule names are refused; with `Allow` or without the property, they are admitted.
 """
 AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
-"""Address that is both start and end of a firewall rule that admits everything in Azure (Azure docs, postgresql
+"""Start and end address of the firewall rule that admits all connections from within Azure (Azure docs, postgresql
 concepts-firewall).
 """
 

@@ -1,4 +1,4 @@
-"""The flows and parties of `declared.yaml` as typed objects."""
+"""The flows of `declared.yaml`, and the endpoints of these flows (the file's `parties`), as typed objects."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Flow:
     why: str
     instead: str = ""
     where: str = ""
-    """Condition under which the flow exists; empty if it always exists. `isolated`: the target accepts only
-    connections that a policy allows. `scraped`: a monitor of the stack names the target's Pods.
+    """Condition under which the flow exists; empty for a flow that always exists. `isolated`: policies deny every
+    connection to the target that they do not explicitly allow. `scraped`: a monitor of the stack names the target's
+    Pods.
     """
 
     def __str__(self) -> str:
@@ -49,11 +50,11 @@ _FILE: Mapping[str, Any] = safe_yaml.load(
 EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
-"""Parties that every stack has, because they do not live in a namespace that the program creates."""
+"""Names of the flow endpoints that every stack has: those in no namespace, and those with `everywhere`."""
 DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
-"""Parties whose workload the program itself declares. A stack has such a party only if it declares the workload."""
+"""Names of the flow endpoints that a stack has only if it declares their workload itself."""
 BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}
-"""Namespace of the program whose workloads create the namespace of a party, by the party's name."""
+"""Namespace whose workloads create the namespace of a flow endpoint, by the name of the endpoint."""
 
 
 def _party(row: Mapping[str, Any]) -> Party:
@@ -86,5 +87,5 @@ def _listed(value: str | list[str]) -> list[str]:
 
 PARTIES: Mapping[str, Party] = {name: _party(row) for name, row in _FILE["parties"].items()}
 MADE_BY: Mapping[str, str] = {_FILE["parties"][name]["namespace"]: beside for name, beside in BESIDE.items()}
-"""Namespace of the program whose workloads create another namespace, by the name of the created namespace."""
+"""Namespace whose workloads create another namespace, by the name of the created namespace."""
 FLOWS: tuple[Flow, ...] = tuple(flow for row in _FILE["flows"] for flow in _flows(row))

@@ -26,7 +26,7 @@ OWN: Mapping[str, str] = {
     "networkRuleCollections": NETWORK,
     "applicationRuleCollections": APPLICATION,
 }
-"""Kinds of rules in a firewall without a policy, by the property that contains them."""
+"""Kind of rules, by the property that contains these rules in a firewall without a policy."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _ends(rule: Mapping[str, Any], key: str, groups: str, resource: Resource, re
 
 
 def _blocks(text: str) -> list[str]:
-    """CIDRs for a range such as `10.0.0.4-10.0.0.9`; else the text itself."""
+    """CIDRs that together cover a range such as `10.0.0.4-10.0.0.9`; for any other text, only the text itself."""
     first, dash, last = text.partition("-")
     try:
         return (

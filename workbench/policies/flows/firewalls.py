@@ -34,12 +34,13 @@ WEB = ("HTTP", "HTTPS")
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet from a subnet, as a firewall sees it.
+    """A packet that leaves a subnet through a firewall.
 
     Args:
         host: Name of the server that the packet is sent to, or `*.` and the end of the name; empty if it is not known.
-        wholly: True to require that packets between all addresses of `source` and `target` pass, as for a flow that
-            must be open.
+        wholly: True if packets between all addresses of `source` and `target` must pass, as for a flow that must be
+            open. False if it is enough that packets between two of the addresses pass, as for a flow that must be
+            closed.
     """
 
     source: IPv4Network
@@ -78,8 +79,8 @@ class Firewall:
         return self._decided(False, f"firewall {self.name}, which has no rule for it", self.resource, perhaps)
 
     def _decided(self, allows: bool, by: str, resource: Resource, perhaps: Sequence[FirewallRule]) -> Verdict:
-        """Verdict of the rule that decides, whose action is `allows`. The verdict is unknown if an earlier rule in
-        `perhaps`, which may match the packet, has the opposite action.
+        """Verdict by the rule that decides about a packet: open if `allows` is True, closed if it is False. `perhaps`
+        has earlier rules that may match the packet; if one of them has the opposite action, the verdict is unknown.
         """
         for rule in perhaps:
             if rule.allows is not allows:
@@ -97,10 +98,10 @@ class Firewall:
 
 
 def matches(rule: FirewallRule, packet: Packet) -> bool | None:
-    """True if a rule applies to the packet; None if that is not known.
+    """True if a rule applies to the packet, False if it does not; None if that is not known.
 
-    A rule that matches only some of the packet's addresses is judged by its worse effect, as in a security group: a
-    rule that denies applies to a flow that must be open, and a rule that allows applies to a flow that must be closed.
+    A rule may match only some of the packet's addresses. Such a rule applies if it denies and the flow must be open, or
+    if it allows and the flow must be closed; otherwise it does not apply.
     """
     strict = rule.allows is packet.wholly
     asked = _asks(rule, packet.port) if rule.kind == APPLICATION else _sends(rule, packet)

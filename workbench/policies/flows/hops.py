@@ -26,8 +26,8 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """The hops of the way that decides about a flow with several ways. If the flow must be open, all ways must be open,
-    so the worst way decides. If the flow must be closed, all ways must be closed, so the best way decides.
+    """Hops of the way that decides about a flow with several ways: the worst way for a flow that must be open, because
+    all its ways must be open; the best way for a flow that must be closed, because all its ways must be closed.
     """
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)
@@ -53,8 +53,8 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """The hops that decide about a flow from or to nodes. `way` gives the hops for one subnet with nodes; `chosen`
-    selects the subnet that decides.
+    """Hops that decide about a flow from or to nodes; empty if no subnet has nodes. `way` returns the hops for one
+    subnet with nodes, and `chosen` selects among the subnets.
     """
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()

@@ -56,8 +56,9 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
 
 
 def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Verdict, ...]:
-    """Verdict on DNS: do clients resolve the name of OSMO's gateway? Empty if the name is in no private zone of the
-    stack.
+    """Verdicts on DNS: do clients resolve the name of OSMO's gateway? There is one verdict for each record in a private
+    zone, and one for each private zone that lacks the record; empty if there are neither, or if `balancer` is not the
+    release of OSMO's chart.
     """
     if balancer.type != RELEASE:
         return ()

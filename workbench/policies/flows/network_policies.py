@@ -55,8 +55,8 @@ class Ground:
     """Address range of a private API server; None for an API server with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
-        """Address ranges in which the address of a party lies: one address for an `Address`, the range of all Pods for
-        a Pod.
+        """Ranges that contain the address of `party`, an end of a connection: the address itself for an `Address`, the
+        range of all Pods for a `Pod`, and the ranges of the nodes or of the API server for an `Entity`.
         """
         if isinstance(party, Address):
             return (IPv4Network(party.text),)
@@ -104,8 +104,8 @@ def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, p
 def decide(  # noqa: PLR0917 - the parts of one connection
     policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
 ) -> Decision:
-    """Decision on a connection. The policy that decides is a policy that allows the connection; for a denied
-    connection, it is the first policy that selects the end at which the connection is denied.
+    """Decision of the NetworkPolicies on a connection. For an allowed connection, `by` is a policy that allows it; for
+    a denied connection, `by` is the first policy that selects the end at which the connection is denied.
     """
     if ground.engine is Engine.NONE:
         return Decision(True)
@@ -165,8 +165,8 @@ def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
 
 
 def _in_block(block: Json, party: Party, ground: Ground) -> bool:
-    """True if an `ipBlock` contains every address that a party may have. A Pod's address is not known before the Pod
-    runs, so its whole range must be in the block.
+    """True if an `ipBlock` contains every address that `party`, an end of a connection, may have. For a Pod this is the
+    range of all Pods, because the address of a Pod is not known before the Pod runs.
     """
     if ground.engine is Engine.CILIUM and not isinstance(party, Address):
         return False

@@ -143,11 +143,11 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """True if a rule's targets contain the packet's target. With `strict`, the targets must contain all addresses
-        that the target may have.
+        """True if the targets of `rule` contain at least one address that `target` may have; with `strict`, if they
+        contain all these addresses. For PRIVATE, one address is always enough.
 
-        The public address of a load balancer is not known before the load balancer exists. A rule for a range of public
-        addresses therefore contains only some of the addresses that it may get.
+        If `target` is PUBLIC, any public address is possible, so a rule for a range of public addresses contains only
+        some of the possible addresses.
         """
         if isinstance(target, IPv4Network):
             return self._names(rule.targets, target, strict=strict)
@@ -190,10 +190,10 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
 
 
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
-    """True if a service tag overlaps `end`; with `strict`, if it contains all of `end`.
+    """True if a service tag overlaps `end`; with `strict`, if the tag contains all of `end`.
 
-    The tag Internet contains all public addresses, and AzureCloud contains Azure's public addresses. Any other tag
-    contains a part of Azure's public addresses, as does a tag for one region.
+    The tag Internet contains all public addresses, AzureCloud all public addresses of Azure, and the tag of a service
+    some public addresses of Azure. A tag for a region, such as Storage.WestUS2, contains a part of the tag Storage.
     """
     if tag in _NOT_PUBLIC:
         return False

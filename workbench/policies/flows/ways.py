@@ -1,4 +1,4 @@
-"""Type of one connection of a flow, and the parties outside of the cluster that open connections."""
+"""Type of one connection of a flow, and the flow endpoints outside of the cluster that open connections."""
 
 from __future__ import annotations
 

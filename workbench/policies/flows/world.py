@@ -34,7 +34,7 @@ ENGINES: Mapping[str, Engine] = {
 use-network-policies).
 """
 ANY_VALUE = frozenset({"osmo.workflow_id"})
-"""Labels whose value differs between the Pods of one party."""
+"""Labels whose value differs between the Pods of one flow endpoint."""
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
 """Source and port of a connection that policies allow only if they allow all sources and ports: a Pod in a namespace
 that no policy names, and a port that no policy names.
@@ -83,7 +83,7 @@ class World:
     """Running Pods of a live cluster; None if only the stack's declaration is known."""
 
     def has(self, party: str) -> bool:
-        """True if the stack has this party of `declared.yaml`."""
+        """True if the stack has the flow endpoint that `declared.yaml` names `party`."""
         found = PARTIES[party]
         if party in EVERYWHERE or not isinstance(found, Pod):
             return party in EVERYWHERE
@@ -95,14 +95,14 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Members of a party: its running Pods; if no Pod of the party is running, one Pod as the charts would create
-        it.
+        """Ends of connections that the flow endpoint `party` stands for: its running Pods, or one Pod with the labels
+        of the charts if none is running; for an endpoint that is no Pod, the endpoint itself.
         """
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
 
     def has_running(self, party: str) -> bool:
-        """True if a Pod of the party is running."""
+        """True if a Pod of the flow endpoint `party` is running."""
         found = PARTIES[party]
         return isinstance(found, Pod) and any(
             each.namespace == found.namespace and _is_like(each, found) for each in self.running or ()
@@ -225,8 +225,8 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
-    """True for a subnet that contains node pools. If the stack declares no node pools, True for a subnet with a NAT
-    gateway or a route table, which only nodes need.
+    """True if a node pool of the stack uses the subnet. If the stack declares no node pools, True if the subnet has a
+    NAT gateway or a route table, which only subnets with nodes have.
     """
     pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
     pools += [

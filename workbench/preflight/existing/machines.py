@@ -142,7 +142,9 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    """The parts of a version as numbers: read as hexadecimal, as in a VBIOS version; if that fails, as decimal."""
+    """Numbers of a version: the parts between its dots as hexadecimal numbers, as in a VBIOS version; if one of them is
+    not hexadecimal, all decimal numbers in the text.
+    """
     try:
         return tuple(int(part, 16) for part in text.split("."))
     except ValueError:

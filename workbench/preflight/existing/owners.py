@@ -1,5 +1,5 @@
-"""Findings about software in a cluster that already assigns GPUs, installs GPU drivers or schedules GPU work, apart
-from another GPU Operator.
+"""Findings about software in an existing cluster that assigns GPUs, installs GPU drivers or schedules GPU work. Another
+GPU Operator is not among them.
 """
 
 from __future__ import annotations
