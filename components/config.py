@@ -50,7 +50,7 @@ def decode(value: Any) -> Any:
 
 
 def of_project(raw: Mapping[str, Any], project: str) -> dict[str, Any]:
-    """Decoded values by key without the project prefix, for every key of the project but `secrets`.
+    """Decoded configuration of the project `project`, without the key `secrets`. Keys have no project prefix.
 
     >>> of_project({"physical-ai:protect": "true", "azure-native:location": "westus2"}, "physical-ai")
     {'protect': True}
@@ -97,8 +97,8 @@ def configured() -> tuple[Loaded, Secrets]:
 
 
 def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
-    """Faults of environment variables that the program cannot use. Without this check, the deployment would fail only
-    when it uses them, at its end.
+    """Faults of environment variables whose values the program cannot use. They are found before the deployment begins;
+    the program itself uses the variables only near the end.
     """
     unusable = list(unusable_variables(environment))
     if environment.get(CHARTS_VARIABLE, "") not in ("", "cache"):
@@ -119,8 +119,8 @@ def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Load
 
 
 def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
-    """True where the program itself pulls missing chart archives: not in a simulation, and not in a pipeline, which has
-    pulled the archives before with `--locked`.
+    """True if the program itself pulls missing chart archives: with `charts.source: repository`, outside of
+    simulations, and outside of pipelines that have pulled the archives before.
     """
     by_itself = loaded.settings.charts.source == "repository" and environment.get(CHARTS_VARIABLE) != "cache"
     return by_itself and not is_simulated(environment)
@@ -129,7 +129,7 @@ def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
 def pull_warnings(loaded: Loaded) -> list[Fault]:
     """Pulls the charts, and returns a warning for each chart whose first checksum was recorded now.
 
-    Raises SettingsError.
+    Raises SettingsError if the pull fails.
     """
     where = ("charts", "source")
     try:
@@ -144,8 +144,8 @@ def pull_warnings(loaded: Loaded) -> list[Fault]:
 
 
 def plugin_faults() -> list[Fault]:
-    """Faults of provider plugins whose program differs from the recorded one. The engine itself does not verify the
-    plugins that it downloads.
+    """Faults of provider plugins that are not installed, have no recorded checksum, or differ from the recorded
+    checksum. The engine itself does not verify the plugins that it downloads.
     """
     return [fault(file_label(CHECKSUMS), name, problem, fix) for name, problem, fix in plugin_problems()]
 

@@ -28,14 +28,14 @@ _PULL_SECONDS = 3600
 
 
 class PullFailed(Exception):
-    """Raised where the charts could not be pulled, or are not the pinned ones; its text is the output of the
-    command.
+    """Raised if `physai charts pull` fails, for example because a chart is not the pinned one. The text contains the
+    command's error output.
     """
 
 
 def pulled_charts(stack: str) -> list[tuple[str, str]]:
-    """Pulls a stack's charts with `physai charts pull`, and returns title and checksum of each chart that had no
-    checksum before.
+    """Pulls the charts of the stack `stack` with `physai charts pull`. Returns title and checksum of each chart whose
+    checksum was recorded by this pull.
 
     The command runs in a process of its own, since a stack's program contains neither helm nor the code that finds it.
     """
@@ -62,7 +62,10 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
 
 
 def plugin_problems() -> list[tuple[str, str, str]]:
-    """Name, problem and fix of each provider plugin of this machine that is not the recorded one."""
+    """Problems of the provider plugins on this machine, each as the plugin's name, the problem and its fix. A plugin
+    has a problem if its checksum is not recorded, if it is not installed, or if its program differs from the recorded
+    one.
+    """
     return list(_problems(recorded(CHECKSUMS), pinned(), os.environ))
 
 

@@ -59,7 +59,7 @@ class SecretPlan:
     namespace: str
     name: str
     data: Mapping[str, str]
-    """Name of the stack's secret, by the key in the Kubernetes Secret."""
+    """Names of the stack's secrets, each by the key that the value has in the Kubernetes Secret."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class PartPlan:
     """Objects of kinds that the releases bring, declared after all releases."""
 
     def release(self, key: str) -> ReleasePlan:
-        """The release with a key. Raises KeyError where there is none."""
+        """The part's release with the key `key`. Raises KeyError if there is none."""
         return {each.key: each for each in self.releases}[key]
 
     @property
@@ -115,8 +115,7 @@ class Part:
     """Last words of the component's resource name.
 
     `resource_type` and `resource_name` are contained in the URNs of the component and its children. A change would
-    replace
-    all these resources, so neither field may ever change.
+    replace all these resources, so neither field may ever change.
     """
     owned: Mapping[str, Mapping[str, str]]
     """Chart keys that the part's values files may not set, by chart. Each value names the setting to change instead, or
@@ -139,7 +138,9 @@ class Part:
     `cluster`: before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO.
     """
     needs: tuple[str, ...] = ()
-    """Names of parts, or `GPU_OPERATOR`, whose releases are installed before this part's where a stack has both."""
+    """Names of other parts, or `GPU_OPERATOR`. If a stack has such a part too, its releases are installed before this
+    part's releases.
+    """
     offers_gpus: bool = False
     """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
@@ -159,11 +160,13 @@ class Part:
     existing_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about the part's settings on an existing cluster."""
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
-    """Function that returns the images that the program itself chooses for the part, with their registries. Each has
+    """Function that returns images that the program itself chooses for the part, with their registries; each image has
     the setting that it depends on.
     """
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Images of the charts' Pods, by chart, where the program knows all of them; a tag may contain `CHART_VERSION`."""
+    """Images that a chart's Pods use, by the chart's name; only for charts of which all images are known. A tag may
+    contain `CHART_VERSION`.
+    """
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
     """Images whose tag does not stand for one version, each with the reason."""
     exporters: Callable[[Settings], tuple[Exporter, ...]] = field(default=_no_exporters)

@@ -21,17 +21,17 @@ NAMES = (
     "slurm",
     "in_cluster_data",
 )
-"""Names of the platform's parts, which are their folders'. Each has a module `part.py` whose constant `PART` describes
-the part.
+"""Names of the platform's parts. A part's name is also its folder in `parts/`, whose module `part.py` describes the
+part in the constant `PART`.
 """
 TEAM = tuple(name for folder in PART_FOLDERS[1:] for name in team_names(folder))
 """Names of a team's own parts, which its project lists in `parts/parts.yaml`."""
 LISTED = (*NAMES, *(name for name in TEAM if name not in NAMES))
-"""Names of all parts, in the order of declaration."""
+"""Names of all parts, the platform's and the team's, in the order in which a stack declares them."""
 
 
 def listed_part(name: str) -> Part | None:
-    """Part in a folder of `parts/`; None where there is none.
+    """The part `name`; None if its folder has no `part.py`, or `part.py` has no `Part` as its constant `PART`.
 
     `physical_ai.planning.part_files` reports what is missing.
     """

@@ -46,8 +46,8 @@ class ClusterAccess(pulumi.ComponentResource):
 
 
 def earlier_names(name: str, grant: Grant, grants: Sequence[Grant]) -> list[pulumi.Alias]:
-    """Earlier Pulumi names of the role assignment for `grant`, as aliases. Stacks with a single deployer declared the
-    first deployer's assignment as `<name>-deployer-admin`, with the same id in Azure.
+    """Pulumi aliases of the role assignment for `grant`. The first deployer's assignment has the alias
+    `<name>-deployer-admin`, its name in stacks with a single deployer; all other assignments have no alias.
     """
     first = next((each for each in grants if each.name.endswith("-deployer")), None)
     return [pulumi.Alias(name=f"{name}-deployer-admin")] if grant == first else []

@@ -163,8 +163,8 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
-    """Override that forces upgrades until `until`; None without `until`, since ARM ignores an override without an
-    end.
+    """Setting that makes AKS force upgrades until `until`; None if `until` is None, because ARM ignores the setting
+    without an end.
     """
     if until is None:
         return None
@@ -194,10 +194,10 @@ def _addons(args: ClusterArgs) -> dict[str, containerservice.ManagedClusterAddon
 
 
 def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
-    """Container Insights as an add-on.
+    """Profile of the add-on Container Insights.
 
-    The add-on logs in with the cluster's own identity, and collects what the data collection rules associated with the
-    cluster name.
+    The add-on logs in with the cluster's own identity. The data collection rules that are associated with the cluster
+    determine which data it collects.
     """
     config = {"logAnalyticsWorkspaceResourceID": workspace, "useAADAuth": "true"}
     return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)}
@@ -243,11 +243,11 @@ def _network_profile(
 
 
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Address ranges that may reach the API server (absent where all may), and whether `az aks command invoke` is
-    allowed.
+    """Settings of access to the API server: the address ranges that may reach a public API server, or the private
+    endpoint of a private one; and permission for `az aks command invoke`.
 
-    The nodes too reach the API server from outside, through the NAT gateways or the firewall, so every list includes
-    their addresses. A private API server has no such list.
+    If the settings name no address range, a public API server accepts all addresses. If they name ranges, the nodes'
+    addresses are added: nodes too reach the API server from outside, through the NAT gateways or the firewall.
     """
     access = args.settings.api_access
     if args.private_api is not None:

@@ -35,7 +35,8 @@ class GpuProperties(TypedDict):
 
 
 def gpu_properties(name: str, pool: Pool) -> GpuProperties:
-    """Labels, taints, driver, Secure Boot and kubelet settings of a GPU pool, and what Spot and GRID require.
+    """Labels, taints, driver, Secure Boot, vTPM, priority, kubelet and upgrade settings of a GPU pool; for a Spot pool
+    also the eviction policy and the highest price.
 
     Evicted Spot nodes are deleted, not deallocated: a deallocated node keeps its quota and breaks the GPU Operator when
     it returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.

@@ -1,1 +1,1 @@
-"""Azure resources that others depend on: subscriptions, the resource group, identities and their roles."""
+"""Azure resources that other components depend on: subscriptions, the resource group, identities and their roles."""

@@ -1,7 +1,6 @@
 """The subscription of a deployment, and its tenant.
 
-The plan does not depend on who is logged in: the settings name the deployers, so a run by another identity plans the
-same.
+A plan is the same for every identity that runs the program, because the deployers are named in the settings.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from pulumi_azure_native import authorization
 def azure_subscription() -> str:
     """Id of the subscription that the Azure provider is logged in to.
 
-    The function asks the provider synchronously and returns a plain text, not an Output. The ids of roles contain it,
-    and so are known in previews too.
+    The function asks the provider synchronously and returns a plain text, not an Output. So ids that contain the
+    subscription's id, such as the ids of roles, are known in previews too.
 
     Raises:
         pulumi.RunError: no subscription is selected.

@@ -15,7 +15,7 @@ def wait_for_roles(name: str) -> pulumi.ErrorHook:
     """Hook that makes the engine repeat an operation until the roles that it needs are in effect and no other operation
     on the cluster is in progress. After a fixed time the operation fails.
 
-    Other failures are reported at once, with a `hint` where there is one.
+    Other failures are not repeated. If there is a `hint` for a failure, the hook logs the hint.
     """
     base = base_seconds(os.environ)
 

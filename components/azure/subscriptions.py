@@ -7,14 +7,16 @@ import pulumi_azure_native as azure_native
 
 
 class Subscriptions:
-    """One provider for each other subscription, with the login of the deployment."""
+    """Azure providers for subscriptions other than the stack's own, each created when it is first requested."""
 
     def __init__(self, name: str, own: str, opts: pulumi.ResourceOptions) -> None:
         self.own, self._name, self._opts = own, name, opts
         self._made: dict[str, azure_native.Provider] = {}
 
     def provider(self, resource_id: str) -> azure_native.Provider | None:
-        """Provider for a resource of this id; None in the stack's own subscription, which has the default provider."""
+        """Provider for the subscription of the resource `resource_id`; None if that is the stack's own subscription,
+        for which the default provider is used.
+        """
         subscription = subscription_of(resource_id)
         if subscription == self.own.lower():
             return None

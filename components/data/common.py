@@ -15,7 +15,9 @@ ENABLED = {True: "Enabled", False: "Disabled"}
 
 @dataclass(frozen=True)
 class Place:
-    """Location, names and tags of a stack's data services, and the decisions that concern all of them."""
+    """Resource group, region, names and tags of a stack's data services, and facts from the settings that all of them
+    need, such as public access and protection.
+    """
 
     names: DataNames
     resource_group_name: pulumi.Input[str]
@@ -29,7 +31,7 @@ class Place:
         return ENABLED[self.plan.public]
 
     def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-        """Resource options for resources that contain data: a child of `parent`, and protected from deletion if the
-        plan says so.
+        """Resource options for children of `parent` that contain data; they are protected from deletion if the stack's
+        data is protected.
         """
         return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)

@@ -15,10 +15,10 @@ class DataEndpoints:
     """Addresses and names by which a control plane reaches its data services, in Azure or in the cluster.
 
     Attributes:
-        storage: address of each container that Pods reach with an identity; empty where Secrets have the addresses and
-            keys of the storage.
-        storage_account: id in Azure of the account that roles are assigned on; None without one.
-        vault: key vault of the secrets; None where there is none.
+        storage: addresses of the storage containers, by use, for Pods that log in with an identity; empty if Pods read
+            addresses and keys from Secrets instead.
+        storage_account: id of the storage account in Azure; None if the storage is in the cluster.
+        vault: key vault of the secrets; None if the stack has no vault.
         after: resources that must exist, and work, before the control plane starts.
     """
 

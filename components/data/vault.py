@@ -21,7 +21,8 @@ class VaultArgs:
 
 
 class Vault(pulumi.ComponentResource):
-    """Key vault whose secrets are readable by Azure RBAC. The component itself assigns no role.
+    """Key vault whose secrets can be read by identities with a role of Azure RBAC. The component itself assigns no
+    role.
 
     Azure keeps a deleted vault for days, and with it the vault's name, and azure-native never purges a vault. So a
     vault gets a fresh name each time it is created, and a destroyed stack can be deployed again at once.

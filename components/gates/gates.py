@@ -14,10 +14,10 @@ from physical_ai.readiness.waiting import GatesMode, gates_mode
 
 
 def mode() -> GatesMode:
-    """Mode of this deployment: it waits for gates, reports them once, or skips them."""
+    """Mode of the gates in this deployment: wait until they open, report their state once, or skip them."""
     return gates_mode(os.environ)
 
 
 def reads_the_cluster() -> bool:
-    """True where gates read the cluster in this run: not in previews, and not where gates are skipped."""
+    """True if gates read the cluster in this run; False in a preview, and in the mode `skip`."""
     return not pulumi.runtime.is_dry_run() and mode() != "skip"

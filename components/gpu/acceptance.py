@@ -1,5 +1,5 @@
-"""Checks of GPU nodes that do not need the command `physai accept`: CronJobs that are suspended, or run on a
-schedule.
+"""Acceptance checks of GPU nodes as CronJobs, which run without the command `physai accept`: on a schedule or, if they
+are suspended, as Jobs that a user creates from them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class AcceptanceArgs:
 
 
 class Acceptance(pulumi.ComponentResource):
-    """CronJobs of `physical_ai.planning.acceptance`. Their Pods have no rights in the cluster."""
+    """CronJobs that check GPU nodes, with the objects that they need. Their Pods have no rights in the cluster."""
 
     def __init__(self, name: str, args: AcceptanceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Acceptance", name, {}, opts)

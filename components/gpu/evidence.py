@@ -31,8 +31,7 @@ class GpuEvidenceArgs:
 
 class GpuEvidence(pulumi.ComponentResource):
     """Two DaemonSets that record facts about GPU machines, and a CronJob that removes old records. The second DaemonSet
-    uses
-    `nvidia-smi`.
+    uses `nvidia-smi`.
 
     Order of creation: the policies that limit the program's rights, the rights, the Pods. The engine does not wait for
     the Pods.

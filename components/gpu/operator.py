@@ -53,8 +53,7 @@ class GpuOperator(pulumi.ComponentResource):
             the operator.
         installed: the Helm release as an `InstalledRelease`, by its name; empty if `releases` is empty.
         drivers: NVIDIADriver resources by pool. They are deleted before the release, so that the operator still runs
-            and
-            removes the DaemonSets of the drivers.
+            and removes the DaemonSets of the drivers.
         configs: ConfigMaps by name.
     """
 

@@ -1,1 +1,1 @@
-"""Kubernetes resources that others depend on: charts, namespaces, isolation, certificates, snapshots."""
+"""Kubernetes resources that other components depend on: charts, namespaces, isolation, certificates, snapshots."""

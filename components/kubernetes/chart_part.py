@@ -85,7 +85,7 @@ class ChartPart(pulumi.ComponentResource):
         self._objects(self.name, self.args.plan.after, [*self.releases.values()])
 
     def ready(self) -> list[pulumi.Resource]:
-        """Resources that exist once the part works. Users of the part depend on them."""
+        """Resources that other components have to wait for before they use the part."""
         return [*self.releases.values()]
 
     def reported(self) -> dict[str, Any]:
@@ -103,11 +103,11 @@ class ChartPart(pulumi.ComponentResource):
         return self.releases[key].status.apply(lambda _: value)
 
     def namespaces(self, *names: str) -> list[pulumi.Resource]:
-        """Namespaces with these names, as resources: each once, in the order of `names`."""
+        """Namespace resources with the given `names`: each once, in the order of `names`."""
         return [self.args.namespaces[name] for name in dict.fromkeys(names)]
 
     def options(self, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
-        """Options of a resource that the part declares in the cluster."""
+        """Resource options of an object that the part declares in the cluster; the object is created after `after`."""
         return self.args.target.options(self, list(after))
 
     def _secret(self, plan: SecretPlan, after: Sequence[pulumi.Resource]) -> kubernetes.core.v1.Secret:

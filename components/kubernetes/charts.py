@@ -58,9 +58,8 @@ def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool =
     Args:
         chart: The pinned chart.
         source: `cache`: the chart is the pulled archive, which was verified before any resource was declared; every
-            real
-            deployment uses it. `repository`: the chart is an address in a repository; only a simulation uses it, and
-            finds the simulator's model of the chart by the address.
+            real deployment uses `cache`. `repository`: the chart is an address in a repository; only a simulation uses
+            `repository`, and finds the simulator's model of the chart by the address.
         skip_await: True where something other than Helm waits until the release works.
     """
     return {

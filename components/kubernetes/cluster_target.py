@@ -18,8 +18,8 @@ class ClusterTarget:
         cluster: the AKS cluster's resource; None for an existing cluster, which remains when the stack is deleted.
         retry: hook that repeats an operation until newly assigned roles are in effect.
         after: resources that must exist before every object in the cluster.
-        labels: labels of the namespaces by which a later run recognizes them as the stack's; empty if the stack created
-            the cluster.
+        labels: labels that mark namespaces in an existing cluster as created by this stack, for later runs; empty if
+            the stack created the cluster.
     """
 
     provider: kubernetes.Provider

@@ -24,7 +24,9 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ExistingClusterArgs:
-    """Inputs of an existing cluster. `kubeconfig` is the path of a file; None for the environment's kubeconfig."""
+    """Inputs of `ExistingCluster`. `kubeconfig`: path of the kubeconfig file; None for the file in KUBECONFIG, or
+    otherwise kubectl's default file.
+    """
 
     settings: Settings
     plan: Plan
@@ -42,9 +44,9 @@ class ExistingCluster(pulumi.ComponentResource):
     Attributes:
         kubeconfig: kubeconfig text with the user's login, for the gates; it is no output of the stack.
         changed: resources that set the labels and taints of nodes. Workloads for these nodes are created after them.
-        mark: text that tells this deployment from another stack of the same name whose state is stored elsewhere.
+        mark: text that is unique to this deployment: a stack of the same name in another state backend has another.
         found: software and nodes of the cluster.
-        classes: labels and taints for each node that the stack changes.
+        classes: the nodes that the stack changes, each with the labels and taints that it gets.
     """
 
     kubeconfig: pulumi.Output[str]

@@ -22,7 +22,7 @@ class IsolationArgs:
     that the platform needs.
     """
     after: Sequence[pulumi.Resource]
-    """The namespaces."""
+    """Namespaces of the policies, which must exist before the policies."""
 
 
 class Isolation(pulumi.ComponentResource):

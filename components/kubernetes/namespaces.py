@@ -53,5 +53,7 @@ class Namespaces(pulumi.ComponentResource):
 
 
 def _marked(metadata: Mapping[str, Any], labels: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
-    """Metadata with the labels by which a later run recognizes its own objects in an existing cluster."""
+    """Returns `metadata` with `labels` added, which mark a namespace in an existing cluster as created by this
+    stack.
+    """
     return {**metadata, "labels": {**metadata.get("labels", {}), **labels}}

@@ -65,7 +65,8 @@ def declare(
             names contain no namespace either.
 
     Raises:
-        pulumi.RunError: an object is of another kind, or has a field that its kind does not have.
+        pulumi.RunError: this function cannot declare the kind of an object, or an object has a field that its kind does
+            not have.
     """
     declared: dict[tuple[str, str, str], pulumi.Resource] = {}
     for manifest in manifests:

@@ -19,7 +19,7 @@ class RegistryImagesArgs:
 
 
 class RegistryImages(pulumi.ComponentResource):
-    """Admission policies that replace the images of Pods.
+    """Admission policies that make Pods use images of the stack's registry instead of the images that their specs name.
 
     They are created before anything else in the cluster, so that no Pod of the platform gets another image.
 

@@ -10,7 +10,9 @@ import pulumi
 from physical_ai.planning.release_upgrade import key_refusal, osmo_refusal, refusal
 
 Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | None]
-"""Function of old and new inputs that returns the problem with the change; None where there is none."""
+"""Function of a resource's old and new inputs. Returns a description of the problem with the change; None if there is
+no problem.
+"""
 
 
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:

@@ -28,7 +28,9 @@ SHORT_NAME_LENGTH = 12
 
 @dataclass(frozen=True)
 class AzureMetricsArgs:
-    """Inputs of `AzureMetrics`. `link` is how Azure Monitor is reached; None for its public endpoints."""
+    """Inputs of `AzureMetrics`. `link`: private path to Azure Monitor; None if Azure Monitor is reached through its
+    public endpoints.
+    """
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -46,7 +48,7 @@ class AzureMetrics(pulumi.ComponentResource):
     Attributes:
         workspace: the workspace, which keeps metrics for 18 months.
         endpoint: the data collection endpoint, which receives the metrics.
-        grafana: None where it is switched off.
+        grafana: the Managed Grafana; None if the settings switch it off.
         private_targets: the resources that are read through private endpoints only.
     """
 
@@ -139,8 +141,8 @@ class AzureMetrics(pulumi.ComponentResource):
         )
 
     def _receivers(self, name: str, args: AzureMetricsArgs) -> dict[AlertSeverity, list[pulumi.Input[str]]]:
-        """Ids of the action groups that are notified of an alert, by the alert's severity. Each receiver has one
-        group.
+        """Ids of the action groups that an alert notifies, by the alert's severity. Each receiver in the settings has
+        one action group.
         """
         found: dict[AlertSeverity, list[pulumi.Input[str]]] = {}
         for key, receiver in args.settings.monitoring.receivers.items():

@@ -13,7 +13,9 @@ from physical_ai.catalog.aks import Role
 
 @dataclass(frozen=True)
 class ExistingZone:
-    """A zone that the stack did not create. `provider` is for its subscription; None for the stack's own."""
+    """A private DNS zone that the stack did not create. `provider`: Azure provider for the zone's subscription; None if
+    the zone is in the stack's own subscription.
+    """
 
     id: str
     provider: pulumi.ProviderResource | None
@@ -22,8 +24,8 @@ class ExistingZone:
 
 @dataclass(frozen=True)
 class ApiServerZoneArgs:
-    """Inputs of `ApiServerZone`. `principal_id` is the control plane's identity. `source` is the name of a zone to
-    create, or an existing one.
+    """Inputs of `ApiServerZone`. `principal_id`: Entra object id of the control plane's identity. `source`: name of the
+    zone to create, or an `ExistingZone` to use.
     """
 
     source: str | ExistingZone

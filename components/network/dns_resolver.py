@@ -25,7 +25,7 @@ class ResolverArgs:
 
 
 class Resolver(pulumi.ComponentResource):
-    """A resolver with one inbound endpoint."""
+    """A DNS private resolver with one inbound endpoint."""
 
     inbound: dnsresolver.InboundEndpoint
 

@@ -15,8 +15,8 @@ from physical_ai.settings.models.private_network import Hub
 class HubPeeringArgs:
     """Inputs of `HubPeering`.
 
-    `after` is the last resource that writes to the network before the peering; `provider` is for the hub's
-    subscription, None for the stack's.
+    `after`: the last resource that writes to the network before the peering.
+    `provider`: Azure provider for the hub's subscription; None if the hub is in the stack's own subscription.
     """
 
     names: Names
@@ -28,7 +28,8 @@ class HubPeeringArgs:
 
 
 class HubPeering(pulumi.ComponentResource):
-    """Peering with a hub: both sides of it, or only the stack's side where someone else creates the hub's.
+    """Peering between the stack's network and a hub. The component declares the stack's side; the hub's side too if
+    `peer_back` in the settings of the hub is true.
 
     Attributes:
         ready: resources that have to exist before traffic passes.

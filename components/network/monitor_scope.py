@@ -30,7 +30,9 @@ class MonitorScopeArgs:
     link: MonitorLink
     connected: Mapping[str, pulumi.Input[str]]
     provider: pulumi.ProviderResource | None
-    """Provider for an existing scope in another subscription."""
+    """Azure provider for an existing scope in another subscription; None if the scope is in the stack's own
+    subscription.
+    """
 
 
 class MonitorScope(pulumi.ComponentResource):

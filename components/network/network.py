@@ -32,10 +32,10 @@ class Outbound:
 class NetworkArgs:
     """Inputs of `Network`.
 
-    `subnets`: CIDR inside `address_space` of each subnet, by name (`system`, or a GPU pool's).
+    `subnets`: address range (CIDR) of each subnet, by the subnet's name: `system`, or the name of a GPU pool's subnet.
     `service_subnets`: subnets that hold no nodes.
-    `dns_servers`: empty for Azure's own.
-    `firewall`: next hop of the nodes' route to the internet, where there are no NAT gateways.
+    `dns_servers`: addresses of DNS servers; empty for Azure's own DNS.
+    `firewall`: next hop of the nodes' route to the internet; None if the nodes use NAT gateways.
     """
 
     names: Names
@@ -257,10 +257,7 @@ class Network(pulumi.ComponentResource):
 
 
 def _known_address(address: str | None) -> str:
-    """The address that Azure returned.
-
-    A static address is assigned when the resource is created, although ARM's schema makes it optional.
-    """
+    """Returns `address`, the IP address that Azure assigned. Raises pulumi.RunError if Azure returned none."""
     if not address:
         raise pulumi.RunError("Azure returned no IP address for a NAT gateway's public address; run the command again.")
     return address

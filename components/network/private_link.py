@@ -44,9 +44,8 @@ class PrivateLink(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _zones(self, name: str, args: PrivateLinkArgs) -> dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]]:
-        """Id of each private DNS zone, and the resources that must exist before names in the zone resolve. Keys are
-        those of
-        `zones_of`.
+        """Id of each private DNS zone, and the resources that must exist before names in the zone resolve, by the keys
+        of the mapping that `zones_of` returns.
         """
         wanted = {key: zone for each in args.targets for key, zone in zones_of(each.group, args.location).items()}
         found: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]] = {}

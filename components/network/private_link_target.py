@@ -16,8 +16,7 @@ class PrivateTarget:
         name: short name, such as `vault`.
         group: Private Link sub-resource of the service, such as `registry`.
         after: resources that must exist before the endpoint. An endpoint registers the DNS names that the service has
-            at
-            its creation, so all names must exist by then.
+            when the endpoint is created, so all names must exist by then.
     """
 
     name: str

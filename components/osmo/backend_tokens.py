@@ -29,7 +29,7 @@ NOTHING_YET = "none"
 
 @dataclass(frozen=True)
 class BackendTokensArgs:
-    """Inputs of `BackendTokens`. `backends` maps each stack to the name of its backend in OSMO."""
+    """Inputs of `BackendTokens`. `backends`: name of a stack's backend in OSMO, by the name of the stack."""
 
     vault: Vault
     backends: Mapping[str, str]

@@ -148,9 +148,8 @@ class ControlPlane(pulumi.ComponentResource):
 
 
 def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
-    """Digest of the gateway's certificate, which every client sees; the private key is not part of it.
-
-    None where the certificate does not come from the stack's secrets.
+    """SHA-256 digest of the gateway's certificate; None if the certificate does not come from the stack's secrets. The
+    private key is not part of the digest, so the digest need not be secret.
     """
     tls = args.settings.osmo.access.tls
     if tls is None or tls.source != "stack":

@@ -64,11 +64,13 @@ class OsmoArgs:
     token_login: VaultLogin | None = None
     """Login to the vault that holds the token of this stack's agents, or the tokens of other stacks' agents."""
     service: Sequence[pulumi.Resource] = ()
-    """Resources that the stack's own control plane needs to answer; empty in a stack without one."""
+    """Resources that must exist before the stack's own control plane of OSMO can answer; empty in a stack without a
+    control plane.
+    """
 
 
 class Osmo(pulumi.ComponentResource):
-    """OSMO's namespaces with their contents; with `osmo.mode: backend` its scheduler and agents too.
+    """OSMO's namespaces with their contents; in the modes `backend` and `platform` also the scheduler and the agents.
 
     With mode `platform`, `components.osmo.control_plane` installs into `osmo-control-plane` besides.
 
@@ -141,8 +143,8 @@ class Osmo(pulumi.ComponentResource):
         )
 
     def _install(self, name: str, args: OsmoArgs, backend: OsmoBackend, objects: Sequence[pulumi.Resource]) -> None:
-        """Declares the scheduler's release, and then the release of the agents if they have a control plane and a
-        login.
+        """Declares the scheduler's release, and then the agents' release. If the agents lack a control plane or a
+        login, the function warns instead of declaring their release.
         """
         scheduler, agents = backend.scheduler, backend.agents
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])

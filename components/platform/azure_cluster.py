@@ -29,7 +29,7 @@ from physical_ai.settings.facts.private_network import uses_firewall
 
 
 class AzureCluster:
-    """The cluster with its node pools, and when AKS may upgrade it.
+    """The AKS cluster with its node pools and its maintenance windows.
 
     Attributes:
         runner_pool: the pool of GitHub's runners; None in a stack without runners.

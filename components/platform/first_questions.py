@@ -44,8 +44,8 @@ def ask_azure(loaded: Loaded, subscription: str) -> None:
 
 
 def _address() -> str | None:
-    """Address of Azure Resource Manager. None where it must not be asked: in another cloud than Azure's public one, and
-    in a simulation without a server for it.
+    """Address of the Azure Resource Manager to ask; None if there is none to ask: in Azure clouds other than the public
+    one, and in a simulation that sets no address.
     """
     if is_simulated(os.environ):
         return os.environ.get(ARM_VARIABLE)

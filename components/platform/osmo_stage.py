@@ -36,8 +36,9 @@ class OsmoStage:
     control plane.
 
     Attributes:
-        control_plane: None in a stack without `osmo.mode: platform`.
-        tokens: secrets and identities of served backends; None in a stack that creates no tokens for others.
+        control_plane: the stack's own control plane; None without `osmo.mode: platform`.
+        tokens: secrets and identities with which other stacks' agents log in to the control plane; None if the stack
+            serves no other stacks.
     """
 
     osmo: Osmo

@@ -1,4 +1,4 @@
-"""The optional parts of a platform, in the order of their list."""
+"""The optional parts of a platform, in the order in which they are declared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InstalledParts:
     by_name: dict[str, ChartPart | GpuOperator] = field(default_factory=dict[str, ChartPart | GpuOperator])
 
     def declare(self, stage: Stage) -> Mapping[str, ChartPart]:
-        """Declares the stack's parts of a stage, and returns them by name."""
+        """Declares the stack's parts that belong to the stage `stage`, and returns them by name."""
         wanted = [part for part in PARTS if part.stage == stage and part.name in self.loaded.plan.parts]
         declared: dict[str, ChartPart] = {}
         for part in wanted:

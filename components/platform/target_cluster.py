@@ -107,8 +107,9 @@ class AzureResources:
         return list(self.link.ready) if self.link is not None else []
 
     def _images(self, settings: Settings) -> list[pulumi.Resource]:
-        """Resources that Pods need before they can pull an image from the stack's registry; empty for other
-        registries."""
+        """Resources that must exist before Pods can pull images, if Pods pull from the stack's registry only; otherwise
+        an empty list.
+        """
         data = self.services.data
         if data is None or not pulls_from_registry_only(settings):
             return []
@@ -117,10 +118,10 @@ class AzureResources:
 
 @dataclass(frozen=True)
 class TargetCluster:
-    """Access to the cluster, and facts about it.
+    """The cluster that a stack is installed in: access to the cluster, and its resources and outputs.
 
     Attributes:
-        settled: outputs that are known when the node pools exist or have failed.
+        settled: outputs that become known when the node pools exist, or when their creation has failed.
         azure: the Azure resources around an AKS cluster; None for an existing cluster.
         outputs: the stack's outputs about the cluster.
     """
@@ -136,7 +137,7 @@ def subscription_of(loaded: Loaded) -> str:
     """Id of the Azure subscription in which the stack is deployed; empty for a stack on an existing cluster.
 
     Raises:
-        pulumi.RunError: no subscription is selected, or the settings name another one.
+        pulumi.RunError: no subscription is selected, or the settings name another subscription than the selected one.
     """
     if existing_cluster(loaded.settings) is not None:
         return ""

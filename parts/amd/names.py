@@ -36,8 +36,8 @@ PLUGIN_IMAGE, LABELLER_IMAGE = (
 
 
 def images(version: str) -> tuple[str, ...]:
-    """Images that the Pods of the operator's `version` run, without the two that settings can replace: device plugin
-    and node labeller.
+    """Images of the Pods that run with release `version` of the operator. The images of the device plugin and of the
+    node labeller are left out, because settings can replace them.
 
     Source: ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0, values; internal/metricsexporter/metricsexporter.go.
     The tag of the exporter is that of the operator.

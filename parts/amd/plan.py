@@ -1,8 +1,8 @@
 """The AMD GPU Operator: values of its chart, and a DeviceConfig for each pool of AMD's GPUs.
 
-A DeviceConfig selects its pool by the pool's name: Node Feature Discovery labels the GPUs of Azure's VMs as amd-vgpu,
-so the chart's own DeviceConfig, which selects amd-gpu, finds no node (ROCm/gpu-operator helm-charts-k8s/README.md).
-Two DeviceConfigs must not select the same node; those of two pools never do.
+A DeviceConfig selects the nodes of its pool by the pool's name, so no node is selected by two DeviceConfigs. The
+chart's own DeviceConfig is not used: it selects nodes with the label amd-gpu, but Node Feature Discovery labels Azure's
+VMs as amd-vgpu (ROCm/gpu-operator helm-charts-k8s/README.md).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """Chart values that follow from settings alone."""
+    """Values that the program sets in the operator's chart, before the user's values file is added."""
     # The chart prefers a control-plane node, and AKS has no such nodes in the cluster.
     selector = services_selector(settings)
     on_cpu_pool: dict[str, Any] = {"nodeSelector": selector}

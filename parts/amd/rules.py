@@ -95,7 +95,9 @@ def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
-    """Errors of an AMD pool that sets NVIDIA's driver or device plugin, or Secure Boot."""
+    """Errors about an AMD pool's settings that are for NVIDIA's GPUs only, such as the driver's version, sharing and
+    fabric; and an error if the pool sets Secure Boot.
+    """
     driver = pool.driver
     given = {
         "driver.version": driver.version is not None,

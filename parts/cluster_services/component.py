@@ -8,7 +8,9 @@ from components.kubernetes.chart_part import ChartPart
 
 
 class ClusterServices(ChartPart):
-    """The releases of Longhorn and MetalLB, each followed by the objects of the kinds that it brings."""
+    """The releases of Longhorn and MetalLB. After each release, the component declares the objects whose kinds the
+    release installs.
+    """
 
     def reported(self) -> dict[str, Any]:
         return {"versions": {each.name: each.chart.version for each in self.args.plan.releases}}

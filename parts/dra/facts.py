@@ -34,8 +34,7 @@ def device_of(pool: Pool) -> ClaimDevice | None:
 
 def claim_gpus(settings: Settings) -> dict[str, ClaimDevice]:
     """Kinds of GPU that claims can name, each as the DRA driver describes it. Keys are the names that OSMO's platforms
-    use:
-    `{"h100": …}`.
+    use, such as `h100`.
     """
     found: dict[str, ClaimDevice] = {}
     for pool in claim_pools(settings).values():
@@ -61,7 +60,7 @@ def all_claims(settings: Settings) -> dict[str, GpuClaim]:
 
 
 def fits(claim: GpuClaim, gpu: str, device: ClaimDevice) -> bool:
-    """True where a kind of GPU satisfies the claim."""
+    """True if GPUs of the kind `gpu`, which the DRA driver describes as `device`, meet all conditions of `claim`."""
     return (
         claim.gpu in (None, gpu)
         and claim.architecture in (None, device.architecture)

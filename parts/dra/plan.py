@@ -68,7 +68,7 @@ def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[F
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """Chart values that follow from settings alone."""
+    """Values that the program sets in the DRA driver's chart, before the user's values file is added."""
     pools = claim_pools(settings)
     values: dict[str, Any] = {
         # Without this override the chart refuses to offer GPUs: it cannot know that these nodes have no device plugin.

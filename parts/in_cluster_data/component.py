@@ -88,7 +88,9 @@ class InClusterData(ChartPart):
         return VolumeSnapshots(f"{self.name}-snapshots", args, pulumi.ResourceOptions(parent=self))
 
     def _random(self, what: str, length: int = PASSWORD_LENGTH) -> pulumi.Output[str]:
-        """A random text of the present key generation, such as a password."""
+        """Random text, such as a password, of `length` characters. A higher key generation in the settings makes a new
+        text.
+        """
         return generated_password(f"{self.name}-{what}-{{}}", length, self._plan.settings.key_generation, self._kept())
 
     def _kept(self) -> pulumi.ResourceOptions:
@@ -145,8 +147,8 @@ class VolumeSnapshotsArgs:
 
 
 class VolumeSnapshots(pulumi.ComponentResource):
-    """The snapshots of the volumes: a VolumeSnapshotClass, unless the settings name one, and the CronJob with its
-    rights and program.
+    """Resources that take snapshots of the data services' volumes: a CronJob with its rights and its program, and a
+    VolumeSnapshotClass unless the settings name an existing class.
     """
 
     def __init__(self, name: str, args: VolumeSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -32,8 +32,8 @@ class Volume:
 
 
 def in_cluster(settings: Settings) -> InCluster | None:
-    """Settings of data services in the cluster; None in a stack without a control plane, or whose data services are
-    elsewhere.
+    """Settings of the data services in the cluster. None if the stack has no control plane of OSMO, or if its data
+    services are not in the cluster.
     """
     given = settings.data_services
     if given is None or not given.is_in_cluster or not settings.osmo.installs_service:
@@ -61,8 +61,8 @@ def credential_secret(bucket: str) -> str:
 
 
 def volumes(given: InCluster) -> tuple[Volume, ...]:
-    """All PersistentVolumeClaims of a stack. Each service has a first, empty volume, and one further volume for each
-    restore from a snapshot; its last volume is in use.
+    """All PersistentVolumeClaims of the data services. Each service has one volume that started empty, and one more for
+    each restore from a snapshot. The last volume of a service is the one in use.
     """
     sizes = {
         POSTGRES: given.postgres.storage_gb,

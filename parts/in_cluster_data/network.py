@@ -44,7 +44,9 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
 
 
 def task_egress(settings: Settings) -> Iterable[dict[str, Any]]:
-    """Rule that lets tasks reach the storage, where it is in the cluster."""
+    """NetworkPolicy rule that lets the Pods of tasks reach the storage in the cluster; nothing if the stack's storage
+    is elsewhere.
+    """
     if in_cluster(settings) is not None:
         namespace = {"matchLabels": {"kubernetes.io/metadata.name": osmo.CONTROL_NAMESPACE}}
         pods = {"matchLabels": {LABEL: STORAGE}}

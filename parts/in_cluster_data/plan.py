@@ -87,7 +87,9 @@ def in_cluster_plan(settings: Settings, _root: FilePath) -> Planned:
 
 
 def in_cluster_objects(settings: Settings) -> InClusterObjects | None:
-    """The objects of a stack; None where its data services are elsewhere."""
+    """Kubernetes objects of the data services in the stack's cluster; None if the stack has no data services in the
+    cluster.
+    """
     given = in_cluster(settings)
     if given is None:
         return None

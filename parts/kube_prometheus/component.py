@@ -29,8 +29,8 @@ PASSWORD_LENGTH = 32
 
 
 class KubePrometheus(ChartPart):
-    """The release, with Alertmanager's configuration before it, and the rules and dashboards after it; Grafana's
-    sidecar loads the dashboards. The Pods cannot be reached from outside of the namespace.
+    """Release of kube-prometheus-stack. Alertmanager's configuration is declared before the release; rules, and
+    dashboards that Grafana's sidecar loads, after it. The Pods cannot be reached from outside of the namespace.
     """
 
     def before(self) -> list[pulumi.Resource]:

@@ -13,7 +13,9 @@ from parts.network_operator.plan import RELEASE
 
 
 class NetworkOperator(ChartPart):
-    """The release, the NicClusterPolicy and the networks of Pods; a destroy deletes them in the reverse order."""
+    """The Network Operator's release, the NicClusterPolicy and the networks of Pods; a destroy deletes them in the
+    reverse order.
+    """
 
     def after(self) -> None:
         """Declares the NicClusterPolicy, then the networks.

@@ -71,7 +71,7 @@ def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """Chart values that follow from settings alone."""
+    """Values that the program sets in the operator's chart, before the user's values file is added."""
     return {
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": False},

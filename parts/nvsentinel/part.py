@@ -14,7 +14,9 @@ from physical_ai.settings.models.tree import Settings
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Setting and name of the datastore's secret, where NVSentinel acts on nodes."""
+    """The setting `health.datastoreSecret`, with the name of the secret that it contains; nothing if the setting is
+    absent, or the health mode is `alert` or `detect`.
+    """
     if settings.health.datastore_secret is not None and health.reaches(settings, "taint"):
         yield ("health", "datastoreSecret"), settings.health.datastore_secret
 

@@ -95,7 +95,7 @@ why there is none.
 
 
 def is_wanted(settings: Settings) -> bool:
-    """True where NVSentinel is installed: in every health mode beyond alerts."""
+    """True if the stack installs NVSentinel: in every health mode except `alert`."""
     return health.reaches(settings, "detect")
 
 
@@ -126,7 +126,7 @@ def _secrets(settings: Settings) -> tuple[SecretPlan, ...]:
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """Chart values that follow from settings alone."""
+    """Values that the program sets in NVSentinel's chart, before the user's values file is added."""
     drains, services = health.reaches(settings, "drain"), services_placement(settings)
     values: dict[str, Any] = {
         "global": {
@@ -221,8 +221,8 @@ def rule_sets() -> list[dict[str, Any]]:
 
 
 def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
-    """True where an event of a monitor would cordon the node: the same condition as in the expressions of
-    `rule_sets`.
+    """True if NVSentinel would cordon the node for an event with the error codes `codes` from the monitor `agent`. The
+    condition is the same as in the expressions of `rule_sets`.
     """
     if agent == GPU_MONITOR:
         known = {code for code, item in dcgm_errors().items() if item.quarantine}

@@ -55,8 +55,8 @@ class Runners(ChartPart):
         return super().declare_release(plan, [*after, *(self._of_scale_set if plan.key == SCALE_SET else ())])
 
     def _identity(self, given: RunnerSettings, azure: AzurePlace) -> dict[str, pulumi.Input[str]] | None:
-        """Annotations of the runners' service account, which link it to an Azure identity; None with `clusterRole:
-        none`, where pipelines log in as their environment's identity alone.
+        """Annotations that link the runners' service account to an Azure identity; None with `clusterRole: none`, where
+        jobs use only the identity of their GitHub environment.
         """
         if given.cluster_role == "none":
             return None

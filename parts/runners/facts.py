@@ -30,5 +30,7 @@ def runner_image(given: Runners) -> str:
 
 
 def runner_secrets(settings: Settings) -> list[tuple[Path, str]]:
-    """Secrets that the stack must have for its runners: the setting that needs each, and its name."""
+    """Secrets that the stack must have for its runners: pairs of the setting that needs a secret, and the secret's
+    name.
+    """
     return [((*RUNNERS, "app"), names.PRIVATE_KEY)] if settings.runners is not None else []

@@ -42,7 +42,9 @@ def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _reach(given: Runners) -> Iterator[SettingFinding]:
-    """Findings about workflows, other than this stack's, that could use the runners."""
+    """Findings about the address and group of the runners: a group although the runners belong to one repository, and
+    workflows of other repositories that could use the runners.
+    """
     setting = (*RUNNERS, "configUrl")
     parts = urlsplit(given.config_url).path.strip("/").split("/")
     is_repository = len(parts) == 2 and parts[0] != "enterprises"

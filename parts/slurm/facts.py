@@ -12,7 +12,7 @@ SLURM = "slurm"
 
 
 def slurm_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools that Slurm schedules, by name, in the order of the setting."""
+    """The pools that Slurm schedules, by name, in the order of the setting `slurm.pools`."""
     names = settings.slurm.pools if settings.slurm is not None else ()
     return {name: settings.pools[name] for name in names if name in settings.pools}
 
@@ -23,10 +23,10 @@ def is_slurms(settings: Settings, name: str) -> bool:
 
 
 def gres(pool: Pool) -> str:
-    """Generic resources of a node in the syntax of slurm.conf.
+    """Generic resources of a node in the syntax of slurm.conf: the number of its GPUs, such as `gpu:8`.
 
-    The text has no GPU type: slurmd detects the type, and names it after the GPU. A node with fewer GPUs than this
-    number gets no jobs.
+    The text has no GPU type: slurmd detects the type, and names it after the GPU. A node that has fewer GPUs than the
+    text says gets no jobs.
     """
     return f"{RESOURCE_TYPE}:{gpus_per_node(pool)}"
 

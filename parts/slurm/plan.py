@@ -116,7 +116,7 @@ def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
 
 
 def _required(*expressions: Mapping[str, Any]) -> dict[str, Any]:
-    """Affinity to nodes that meet these expressions."""
+    """Affinity to nodes that meet all of `expressions`."""
     terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 

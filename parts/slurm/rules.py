@@ -53,8 +53,8 @@ BUDGET_FIX = (
 
 
 def refused_upgrades(settings: Settings) -> str:
-    """Message that AKS refuses upgrades of a cluster with Slurm, and why. Empty without Slurm, and if AKS starts no
-    upgrades or the settings force them.
+    """Message that AKS refuses upgrades because of Slurm's PodDisruptionBudget. Empty if the stack has no Slurm, if AKS
+    starts no upgrades itself, or if the settings force upgrades.
     """
     if settings.slurm is None or settings.cluster.azure_upgrades is None or settings.cluster.azure_upgrades.force_until:
         return ""

@@ -149,8 +149,8 @@ def _destination(traces: Traces) -> dict[str, Any]:
 
 
 def _from_workflows() -> dict[str, Any]:
-    """NetworkPolicy that lets the Pods of workflows connect to the collector. Other policies deny them all other Pods
-    outside their namespace.
+    """NetworkPolicy that lets the Pods of workflows connect to the collector. Without this policy they could not,
+    because other policies deny them connections to Pods of other namespaces.
     """
     collector = {"namespaceSelector": {"matchLabels": {_NAME: names.NAMESPACE}}}
     return _policy("traces", WORKFLOWS_NAMESPACE, "Egress", {"egress": [{"to": [collector], "ports": _ports()}]})

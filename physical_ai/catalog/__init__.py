@@ -1,4 +1,5 @@
-"""Facts about the outside world: VM sizes, regions, prices, Kubernetes minors, GPU software, and verdicts on them.
+"""Facts about the outside world: VM sizes, regions, prices, Kubernetes minors and GPU software; and rules that judge
+combinations of them.
 
 >>> vm_size("Standard_NC40ads_H100_v5").gpu.memory_gib
 94

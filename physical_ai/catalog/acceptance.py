@@ -127,7 +127,7 @@ def check_images() -> dict[str, CheckImage]:
 
 @lru_cache(maxsize=1)
 def floors() -> dict[str, Floor]:
-    """The floors by VM size."""
+    """Least bandwidths of nodes, by VM size."""
     rows = [
         row(Floor, data, f"acceptance/floors.yaml: {data.get('size')}") for data in read_rows(FOLDER / "floors.yaml")
     ]

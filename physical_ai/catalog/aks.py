@@ -28,7 +28,7 @@ SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
 AKS adds label and taint to every Spot pool and returns them, so leaving them out would show as drift on each refresh.
 """
 SPOT_NOTICE_SECONDS = 30
-"""Seconds between the notice of an eviction and the end of a Spot machine, at least (Azure docs,
+"""Least number of seconds between the notice of an eviction and the end of a Spot machine (Azure docs,
 virtual-machines/spot-vms).
 """
 
@@ -109,7 +109,7 @@ def reserved_millis(vcpus: int) -> int:
 
 
 def reserved_mib(memory_gib: int, max_pods: int) -> int:
-    """MiB of memory that AKS reserves, from Kubernetes 1.29 on: 20 MiB per Pod and 50 MiB, at most a quarter of the
-    memory, and the eviction threshold (AKS docs, node-resource-reservations).
+    """Memory in MiB that AKS reserves on a node, from Kubernetes 1.29 on: the eviction threshold, plus the smaller of a
+    quarter of the memory and 50 MiB + 20 MiB per Pod (AKS docs, node-resource-reservations).
     """
     return min(20 * max_pods + 50, memory_gib * 1024 // 4) + EVICTION_MIB

@@ -89,7 +89,8 @@ def published_value(arm_type: str, path: str, value: str) -> PublishedValue | No
 
 
 def sends_published(arm_type: str, path: str, value: str) -> bool:
-    """True where the API version that azure-native sends is published with the value.
+    """True if the API version that azure-native sends for `arm_type` is published with `value` for the property at
+    `path`. Also True if the table of published values has no row about the value.
 
     Only Azure itself knows whether it accepts the value.
 
@@ -101,7 +102,7 @@ def sends_published(arm_type: str, path: str, value: str) -> bool:
 
 
 def sends_standard_v2() -> bool:
-    """True where azure-native sends NAT gateways and their addresses with API versions that are published with
-    StandardV2.
+    """True if the API versions that azure-native sends for NAT gateways and for public IP addresses are both published
+    with the SKU StandardV2.
     """
     return all(sends_published(each, "sku.name", STANDARD_V2) for each in (NAT_GATEWAY, PUBLIC_ADDRESS))

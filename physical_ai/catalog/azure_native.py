@@ -17,7 +17,9 @@ T = TypeVar("T")
 
 
 class DuplicateEntry(ValueError):
-    """Raised where data has a key twice, of which only the last would count."""
+    """Raised if data contains the same key twice. Without the error, the second value would silently replace the
+    first.
+    """
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,9 @@ class RetractedVersion(UnknownName):
 
 
 class KeysRead(Row):
-    """Chart version at which the keys of the values were read, if it is not the pinned version."""
+    """Chart version at which the keys of a chart's values were read, and the reason why it is not the pinned
+    version.
+    """
 
     version: Text
     reason: Text
@@ -75,8 +77,8 @@ class Chart(Row):
     was read. `believed`: only others mention it.
     """
     keys: KeysRead | None = None
-    """Chart version at which the keys were read, and the reason why it is another one; None if the keys were read at
-    the pinned version.
+    """Chart version at which the keys were read, and the reason why it is not the pinned version; None if the keys were
+    read at the pinned version.
     """
     source: Text
     date: datetime.date

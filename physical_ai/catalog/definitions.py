@@ -44,8 +44,8 @@ class Remaining(Row):
     remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Patterns of the names of objects that remain, by name of their CustomResourceDefinition."""
     webhooks: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Webhook configurations that an operator creates for objects of a kind, by CustomResourceDefinition of the kind.
-    Webhook configurations of the chart itself are deleted with the release.
+    """Names of the webhook configurations that an operator creates for objects of a kind, by the kind's
+    CustomResourceDefinition. Webhook configurations of the chart itself are deleted with the release.
     """
     source: Text
     date: datetime.date

@@ -68,7 +68,7 @@ def newest_release() -> OperatorRelease:
 
 
 def fixed_release(release: OperatorRelease) -> OperatorRelease:
-    """The newest release that fixes an advisory on the given release; the given one if there is no advisory."""
+    """The newest release that fixes an advisory on `release`; `release` itself if there is no advisory on it."""
     fixes = [advisory.fixed for advisory in release.advisories]
     return operator_release(max(fixes, key=version)) if fixes else release
 

@@ -52,7 +52,7 @@ class OperatorRelease(Row):
     changes: tuple[Text, ...] = ()
     """Changes that affect a cluster which is upgraded from the previous line."""
     values_of: ReleaseName
-    """Release from which the keys of the chart's values are taken."""
+    """GPU Operator release whose recorded chart keys are used for this release: itself, or a similar release."""
     advisories: tuple[Advisory, ...] = ()
     unverified: tuple[Text, ...] = ()
     source: Text
@@ -156,7 +156,7 @@ class MigProfile(Row):
     most: Annotated[int, Field(ge=1, le=7)]
     """Largest number of instances of this profile that fit one GPU without other instances."""
     memory: Annotated[int, Field(ge=1, le=8)]
-    """Memory slices, of a GPU's 8, that an instance uses."""
+    """Number of memory slices that an instance uses; a GPU has 8."""
 
 
 class MigModel(Row):

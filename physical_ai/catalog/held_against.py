@@ -45,9 +45,8 @@ class Held(Row):
     """Known differences."""
     date: datetime.date
     repeated: Text | None = None
-    """Part of the comparison that this project itself has repeated, with the method and the version. None if the
-    figures in
-    `agrees` come from another project's report.
+    """Part of the comparison that this project itself has repeated, with the method and the version. None if another
+    project's report is the source of the figures in `agrees`.
     """
 
     @property

@@ -83,9 +83,10 @@ def regions() -> dict[str, Region]:
 
 
 def regions_with(offers: Offers, known: Mapping[str, VmSize]) -> dict[str, Region]:
-    """The catalogue's own regions and those of `offers`, which may list the sizes `known`.
+    """Regions of the catalogue and of `offers`, by name. `known`: VM sizes that `offers` may list in a region.
 
-    Raises CatalogError, also where both have a region, or a region already lists a size.
+    Raises CatalogError if a region is invalid, if the catalogue and `offers` contain the same region, or if `offers`
+    lists a size that the region has already or that is not in `known`.
     """
     series: dict[str, list[str]] = {}
     for size in known.values():

@@ -43,8 +43,8 @@ def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
 
 
 def key_changes(old: str, new: str) -> KeyChanges:
-    """Keys that a values file written for `old` gains or loses in `new`. Raises `UnknownName` for an unknown
-    release.
+    """Keys of the chart's values that exist only in the release `new` (added), or only in `old` (removed). Raises
+    `UnknownName` for an unknown release.
     """
     before, after = known_keys(old).keys(), known_keys(new).keys()
     return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
@@ -61,8 +61,7 @@ def check_values(
 
     Args:
         around: All values of the chart, if `values` is only a part of them. They decide whether drivers are
-            NVIDIADriver
-            resources, and so which keys the chart renders.
+            NVIDIADriver resources, and so which keys the chart renders.
     """
     table = key_table(release, has_driver_resources=_drivers_are_resources(values if around is None else around))
     return [*table.check(values, refused), *judge_values(release, values)]

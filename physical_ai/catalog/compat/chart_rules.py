@@ -1,4 +1,6 @@
-"""Rules about values of the GPU Operator chart that its templates reject, or that break detection without an error."""
+"""Rules about values of the GPU Operator chart: values that the chart's templates reject, and values with which GPUs
+are silently not detected.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 
 def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about the values of known keys; `chart.check_values` adds findings about unknown keys."""
+    """Findings about values of the chart's known keys; `chart.check_values` adds findings about unknown keys."""
     for path, choices in CHOICES.items():
         value = at(values, path)
         if isinstance(value, str) and value not in choices:

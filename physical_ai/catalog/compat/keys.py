@@ -18,7 +18,7 @@ from physical_ai.nested import is_mapping
 
 Kind = Literal["value", "list", "map"]
 Refused = Callable[[str, Any], str | None]
-"""Function that returns the advice for a value that may not be written at a path; None where it may."""
+"""Function of a dotted path and a value. Returns advice if the value may not be written at the path; None if it may."""
 EITHER = ("extraManifests", "extraObjects")
 """Keys that charts accept both as a list and as a map."""
 VARIABLES = ("env", "extraEnv", "extraEnvs")

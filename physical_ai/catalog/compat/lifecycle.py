@@ -26,7 +26,7 @@ class Phase:
 
     state: Literal["supported", "deprecated", "end-of-support"]
     since: datetime.date | None
-    """Start of the phase; None for the newest line, and if the date is not known."""
+    """First day of the phase; None if the day is not known."""
 
 
 def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:

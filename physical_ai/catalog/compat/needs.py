@@ -37,7 +37,7 @@ class Need(Row):
     paths: tuple[Text, ...]
     """Dotted paths of the values.
 
-    A `*` stands for any one step; the name of an entry is a step in a list whose key is in `JOINED`.
+    A `*` matches any one step. In a list whose key is in `JOINED`, the name of an entry is a step.
     """
     keep: tuple[Scalar, ...] | None = None
     """The only values that do no harm."""
@@ -139,8 +139,7 @@ def need_against(chart: str, path: str, value: Any) -> Need | None:
 
 def refusing(chart: str, path: str, value: Any) -> Need | None:
     """Row of the table of needs, with severity `error`, that does not allow `value`; None if there is none. The row is
-    about
-    `path` itself, or about a section that contains it.
+    about the value's own `path`, or about a section that contains the path.
     """
     steps = path.split(".")
     around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))

@@ -49,7 +49,7 @@ class GpuStack:
     long_term: bool = False
     """True where the cluster has AKS's long-term support."""
     production: bool = False
-    """True in production, where a release with a security advisory is refused."""
+    """True for a production stack, for which a release with a security advisory is refused."""
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
