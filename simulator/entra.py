@@ -36,8 +36,8 @@ class Principal:
     kind: Kind = "User"
     roles: tuple[str, ...] = ()
     assigns: frozenset[str] = frozenset()
-    """GUIDs of the only roles that the principal may assign, because its own role has such a condition; if empty, it
-    has no condition.
+    """GUIDs of the roles to which a condition limits the principal's right to assign roles; empty if there is no such
+    condition.
     """
     groups: tuple[str, ...] = ()
     """Object ids of the groups that the principal is a member of."""
@@ -76,11 +76,11 @@ READER = Principal(
         "Physical AI Preview",
     ),
 )
-"""The reading identity of a pipeline, which previews and detects drift."""
+"""The service principal with which a pipeline only reads: for previews and for the detection of drift."""
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
 """A user of the same tenant without any role."""
 PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
-"""Principals that can log in; without another choice, the first one is logged in."""
+"""Principals that can log in. The first one is logged in unless another one is chosen."""
 
 
 class UnknownPrincipal(ValueError):

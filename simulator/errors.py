@@ -48,7 +48,7 @@ class NothingToCancel(SimulationError):
 
 
 class ChangesFound(SimulationError):
-    """Error if an operation finds changes although its options say that it must find none."""
+    """Error if an operation that was told to expect no changes finds changes."""
 
 
 class EngineFailed(SimulationError):

@@ -25,7 +25,7 @@ PREFIX = "/existing/"
 context.
 """
 INSTALLER = "kubelet"
-"""Field manager with which the objects that exist before a stack are written."""
+"""Field manager with which the simulator writes the nodes of a cluster that exists before its stack."""
 KUBECONFIG = "kubeconfig"
 FOUND = "cluster-as-found.json"
 """Name of the file with every object of the cluster as it was before the first deployment."""
@@ -56,18 +56,16 @@ def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) ->
 
 
 def id_of(clusters: Clusters) -> str | None:
-    """Id of the cluster that existed before the stack; None if there is none, because the stack has created its own
-    cluster.
-    """
+    """Id of the cluster that existed before the stack; None if the stack has created its own cluster."""
     return next((id for id in clusters.ids() if id.startswith(PREFIX)), None)
 
 
 def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
-    """Differences between the cluster now and before the stack's first deployment; None if the cluster did not exist
-    before.
+    """Differences between the cluster now and the cluster before the stack's first deployment, one line each; None if
+    the stack has created its own cluster.
 
-    The cluster is read again until two readings are equal, because controllers need some time to finish after a
-    deletion.
+    The cluster is read again until two readings are equal, at most for SETTLED_SECONDS, because controllers need some
+    time to finish after a deletion.
     """
     id = id_of(clusters)
     if id is None:
@@ -97,8 +95,8 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits for the objects that Kubernetes adds to every namespace. Objects that appear later would count as changes
-    by the stack.
+    """Waits until every namespace has the objects that Kubernetes adds to it. An object that appeared later would count
+    as a change by the stack.
     """
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS

@@ -104,7 +104,7 @@ def chosen(folder: Path, requested: PluginName | None, environment: Mapping[str,
 
 
 def recorded(folder: Path) -> PluginName | None:
-    """The plugin that the first `up` has fixed; None before it."""
+    """The plugin that the first `up` has fixed; None before the first `up`."""
     try:
         text = (folder / _RECORD).read_text(encoding="utf-8").strip()
     except FileNotFoundError:

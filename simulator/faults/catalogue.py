@@ -56,12 +56,14 @@ class Fault:
     monitor.
     """
     over: frozenset[str] = frozenset()
-    """Events that end the fault's cause but leave the GPU out of service."""
+    """Events that end the fault's cause. After such an event, the GPU stays out of service until the device plugin
+    starts again.
+    """
 
     @property
     def needs_reset(self) -> bool:
-        """True if the GPU works again only after a GPU reset or a replacement of the GPU: the end of a job does not end
-        the fault.
+        """True if the fault is in a GPU and the end of a job does not end it: the GPU works again only after a GPU
+        reset or a replacement.
         """
         return self.where == "gpu" and "job" not in self.ends | self.over
 

@@ -1,5 +1,5 @@
-"""Defects of simulated nodes that an annotation of the node switches on. Checks and recordings have to find the
-defects; `physai fault` cannot inject them.
+"""Defects of simulated nodes, which an annotation of the node switches on. Acceptance checks and records of machines
+have to show these defects; `physai fault` cannot inject them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ DEFECT_NAMES: Mapping[str, str] = {
     "mig-off": "MIG mode is off where it should be on",
     "garbled": "every program prints half of its output",
 }
-"""Defects that no fault of `physai fault` causes and that a check finds."""
+"""Defects that a check can find and that no fault of `physai fault` causes. Keys: names for the annotation. Values:
+descriptions.
+"""
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:

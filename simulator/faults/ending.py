@@ -1,4 +1,5 @@
-"""Ends injected faults when a person on call repairs the node, instead of running `physai fault heal`.
+"""Faults that a node still has after an event that can end faults: the end of a job, a restart of the node, or the
+deletion of a Pod.
 
 Pure functions.
 """

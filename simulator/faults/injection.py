@@ -22,7 +22,7 @@ LOAD = f"{SIMULATOR}gpu-load"
 """Annotation of a Pod with the load of its GPUs, from 0 (idle) to 1 (busy). The load is 1 without the annotation."""
 HOST = "kubernetes.io/hostname"
 EXPORTER = "app=nvidia-dcgm-exporter"
-"""Selector of the exporters' Pods."""
+"""Label selector for the Pods of the DCGM exporters."""
 
 NO_NODES = (
     "A GPU pool has no node while nothing asks for its GPUs: `physai run` of a workflow adds one for a while, and"

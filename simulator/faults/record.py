@@ -55,8 +55,8 @@ class NodeFaults:
         ]
 
     def port_gains(self, now: float) -> dict[str, float]:
-        """Increases of the first InfiniBand port's counters from the start of its faults until `now` (seconds since the
-        epoch).
+        """Increases of the first InfiniBand port's counters because of the node's faults: from the start of each fault
+        until `now` (seconds since the epoch).
         """
         gained = dict[str, float]()
         for each in self.items:
@@ -79,7 +79,9 @@ def node_faults(node: Mapping[str, Any]) -> NodeFaults:
 
 
 def annotation(items: Iterable[Injected]) -> str | None:
-    """The value of the faults annotation; None removes it."""
+    """Value of the annotation that records the faults `items`; None, which removes the annotation, if there are no
+    faults.
+    """
     documents = [asdict(each) for each in items]
     return json.dumps(documents) if documents else None
 

@@ -21,7 +21,9 @@ from simulator.gpu.node_state import NodeState, Pod
 PRESTART, PLUGIN = "init-container", "gpus"
 ROOT = "NVIDIA_DRIVER_ROOT"
 _CUDA = {580: "13.0.0"}
-"""CUDA version by driver branch, where a published ResourceSlice shows it."""
+"""CUDA version that the DRA driver publishes, by driver branch. Only branches are listed for which a published
+ResourceSlice shows the version.
+"""
 
 
 def _root(pod: Pod, container: str) -> str:

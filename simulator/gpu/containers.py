@@ -73,10 +73,10 @@ def dumped_config(containerd: str) -> int:
 def toolkit(state: NodeState, pod: Pod) -> Look:
     """The container that configures the nvidia runtimes and restarts containerd.
 
-    The drop-in file's schema version comes from the first entry of RUNTIME_CONFIG_SOURCE; the release has a default for
-    that variable. The entry `command` gives the newest schema that the installed containerd knows. For containerd 2.3
-    the newest schema is newer than the node's own config.toml, and containerd then no longer starts
-    (NVIDIA/gpu-operator#2646).
+    The first entry of RUNTIME_CONFIG_SOURCE, or of the release's default for this variable, determines the schema
+    version of the drop-in file. With the entry `command`, it is the newest version that the installed containerd knows.
+    For containerd 2.3 this version is newer than the version of the node's own config.toml, and containerd then no
+    longer starts (NVIDIA/gpu-operator#2646).
     """
     if DRIVER_READY not in state.files:
         return state, f"{DRIVER_READY} is missing", True
@@ -99,7 +99,7 @@ def toolkit(state: NodeState, pod: Pod) -> Look:
 
 
 def device_plugin(state: NodeState, pod: Pod) -> Look:
-    """The device plugin: it registers the devices of its strategy, shared as the pool's configuration says."""
+    """The device plugin: it registers the devices of its MIG strategy, shared according to its configuration."""
     fault = gates.device_fault(state, pod.root)
     if mig_under_way(state):
         fault = "stopped by the MIG manager, which cannot change the geometry of this GPU"
@@ -175,7 +175,9 @@ def mig_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def mig_under_way(state: NodeState) -> bool:
-    """True if a MIG manager on the node is failing. Each of its attempts stops the Pods that use the GPUs."""
+    """True if a MIG manager on the node has failed and repeats its attempts to partition the GPUs. Each attempt stops
+    the Pods that use the GPUs.
+    """
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 

@@ -9,11 +9,11 @@ from functools import cache
 from physical_ai.catalog.telemetry_rows import dcgm_fields
 
 KEY = "dcgm-metrics.csv"
-"""Key of the ConfigMap that the GPU Operator mounts."""
+"""Key of the exporter's CSV in the ConfigMap that the GPU Operator mounts."""
 
 
 TYPES = ("gauge", "counter", "histogram", "summary", "label")
-"""Values of the second column of a line."""
+"""Metric types that the second column of the CSV may name."""
 
 
 class UnknownField(Exception):

@@ -49,7 +49,7 @@ class OperatingSystem:
 
 
 def is_driver(item: Mapping[str, Any]) -> bool:
-    """True for a DaemonSet or a Pod of a driver."""
+    """True if `item` is a driver's DaemonSet or a driver's Pod."""
     return labels(item).get(COMPONENT) == DRIVER_COMPONENT
 
 
@@ -74,7 +74,7 @@ def is_default(driver: Mapping[str, Any]) -> bool:
 
 
 def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
-    """GPU nodes that the NVIDIADriver's own selector matches."""
+    """Names of the managed GPU nodes that the field `spec.nodeSelector` of the NVIDIADriver matches."""
     selector: Mapping[str, str] = at(driver, "spec.nodeSelector", {})
     return [key for key, node in sorted(nodes.items()) if is_managed(labels(node)) and matches(selector, labels(node))]
 

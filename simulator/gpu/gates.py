@@ -1,5 +1,5 @@
-"""Gates of a node. Each function simulates one attempt of an init container: it returns the changed node, and the
-reason why the container still waits.
+"""Gates of a node: init containers at which a Pod waits. Each gate function simulates one attempt of an init container.
+It returns the changed node, and the reason why the container still waits.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ OPERANDS = frozenset(
 """
 OPEN = ""
 TAKES_LOADED_PEERMEM = (595, 71, 5)
-"""The first driver image known to contain the change NVIDIA/gpu-driver-container 446061a. No image of branch 580 is
-known to contain it.
+"""First driver version whose image is known to accept that the module nvidia-peermem is already loaded
+(NVIDIA/gpu-driver-container 446061a). No image of branch 580 is known to accept this.
 """
 RETRY = "command failed, retrying after 5 seconds"
 
@@ -88,9 +88,9 @@ def _wants_peermem(state: NodeState) -> bool:
 def peermem_fault(state: NodeState) -> str:
     """Reason why the driver's sidecar that loads nvidia-peermem ends; empty if it keeps running or does not exist.
 
-    After a start that kept the loaded modules, the container lacks the module's file. Images from 595.71.05 on accept a
-    module that is already loaded. Older images fail, and every image fails if another network driver has unloaded the
-    module (NVIDIA/gpu-operator#2619, #2844).
+    If the driver container has kept the kernel modules that were already loaded, the sidecar has no file of
+    nvidia-peermem to load. Images from 595.71.05 on then use the loaded module; older images fail. Every image fails if
+    another network driver has unloaded the module (NVIDIA/gpu-operator#2619, #2844).
     """
     if not _wants_peermem(state):
         return ""

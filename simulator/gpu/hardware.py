@@ -25,7 +25,7 @@ class Hardware:
     """Hardware that the drivers and the kubelet of a node will find."""
 
     product: str
-    """Product as GFD labels it: `NVIDIA-H100-NVL`. The product of a vGPU carries the profile."""
+    """Product name in GFD's label: `NVIDIA-H100-NVL`. The product name of a vGPU contains the vGPU profile."""
     memory_mib: int
     mig: tuple[Mig, ...] = (MIG_OFF,)
     """Profiles of the MIG instances of each GPU."""

@@ -45,7 +45,9 @@ def operands_off(given: Labels) -> bool:
 
 
 def workload(spec: Mapping[str, Any], given: Labels) -> str:
-    """Workload type of the node's GPUs. Without sandbox workloads a node's own label has no effect."""
+    """Workload type of the node's GPUs: the type in the node's label, or else the ClusterPolicy's default type. Always
+    `container` if the ClusterPolicy has not enabled sandbox workloads.
+    """
     if at(spec, "sandboxWorkloads.enabled", False) is not True:
         return CONTAINER
     wish = given.get(names.WORKLOAD_CONFIG, "")
@@ -95,8 +97,8 @@ def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes
 
 
 def _disables_mig(spec: Mapping[str, Any]) -> bool:
-    """True if nodes without a MIG layout get the layout `all-disabled`. Without a MIG manager they get none, because
-    nothing would apply the layout.
+    """True if the MIG manager is enabled and its default layout is `all-disabled`. Nodes without a MIG layout then get
+    the layout `all-disabled`.
     """
     return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
 

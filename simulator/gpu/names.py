@@ -31,7 +31,7 @@ DISCOVERED = frozenset(
         *(MPS_CAPABLE, VGPU_PRESENT, VGPU_HOST_DRIVER),
     }
 )
-"""Labels that GFD describes and NFD sets on nodes. NFD removes these labels when it is uninstalled
+"""Labels that NFD sets on nodes on behalf of GFD. NFD removes these labels when NFD is uninstalled
 (NVIDIA/k8s-device-plugin README, GFD; kubernetes-sigs/node-feature-discovery, the hook of its chart that runs
 `nfd-master -prune`).
 """
@@ -51,8 +51,8 @@ INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulab
 """Annotation of nodes that were cordoned before their driver upgrade began."""
 COMPLETION_START = f"{NVIDIA}gpu-driver-upgrade-wait-for-pod-completion-start-time"
 VALIDATION_START = f"{NVIDIA}gpu-driver-upgrade-validation-start-time"
-"""Names of annotations of nodes. Each has a time in seconds since the epoch: when the node began to wait for Pods to
-finish, or for validation.
+"""Annotations of a node with a time in seconds since the epoch. COMPLETION_START: the node began to wait for Pods to
+finish. VALIDATION_START: the node began to wait for validation.
 """
 
 OS_ID = f"{NFD}system-os_release.ID"

@@ -230,8 +230,8 @@ def _advance(state: NodeState, name: str) -> NodeState:
 
 
 def _broken(state: NodeState, pod: Pod) -> Look:
-    """Failure of the Pod's current container because of a fault. If the container is a device plugin or the DRA
-    driver's plugin, the node then offers no GPUs through the plugin.
+    """Failed attempt of the Pod's current container, which a fault has broken. If it is the container of the device
+    plugin or of the DRA driver's plugin, the returned node offers no GPUs through that plugin.
     """
     if pod.container == PLUGIN:
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))

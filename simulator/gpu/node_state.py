@@ -26,8 +26,8 @@ class Timing:
     """Durations of a Pod's steps, in simulated seconds."""
 
     driver_build: float = 100.0
-    """Seconds from the start of the driver container until its startup probe succeeds. The operator checks every 120
-    seconds. A smaller value lets it find the driver ready at its first check, as on an undisturbed real node.
+    """Seconds from the start of the driver container until its startup probe succeeds. With fewer than 120 seconds, the
+    operator, which checks every 120 seconds, finds the driver ready at its first check, as on an undisturbed real node.
     """
     driver_start: float = 60.0
     """Seconds until the startup probe's first check succeeds, if the modules are already loaded."""
@@ -63,7 +63,9 @@ class Pod:
     age: float = 0.0
     """Seconds that the present container has been running."""
     started: bool = False
-    """True if the present container has made its first check; one-time checks are not repeated."""
+    """True if the current container has made its first check. Checks that belong to the container's start are then
+    over.
+    """
     message: str = ""
     """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
@@ -71,7 +73,7 @@ class Pod:
     ready: bool = False
     """True if the main container is ready."""
     sidecar_fault: str = ""
-    """Reason why nvidia-peermem-ctr, next to a driver, ends again and again."""
+    """Reason why the driver's sidecar nvidia-peermem-ctr ends again and again; empty if it does not."""
     root: str = ""
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
@@ -92,9 +94,9 @@ class Pod:
     def restarts(self) -> int:
         """Number of restarts of the current container.
 
-        A driver that fails again and again restarts at the kubelet's back-off times, and the number counts these times:
-        the operator gives up an upgrade after too many restarts. For any other container, the number is 1 after a
-        failure and otherwise 0.
+        For a driver container that has failed: the number of the kubelet's back-off times that have passed, at least 1.
+        The operator gives up an upgrade after too many restarts. For any other container: 1 if it has failed, otherwise
+        0.
         """
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)
@@ -198,8 +200,9 @@ class NodeState:
 
     @property
     def open_gpus(self) -> list[int]:
-        """Indexes of the GPUs of which a new Pod may get a device. A resource claim gets only working GPUs; the device
-        plugin can still offer a share of a GPU that no longer works.
+        """Indexes of the GPUs that a new Pod may get. If the device plugin has registered devices: the GPUs of the
+        devices that it offers, which can include a GPU that no longer works. Otherwise: the working GPUs, as for
+        resource claims.
         """
         struck = self.faults.unhealthy
         if not self.devices:

@@ -51,7 +51,7 @@ OWN_ENV = (
     "nvidia-operator-validator",
     "nvidia-device-plugin-mps-control-daemon",
 )
-"""Operands that do not simply copy the `env` of their component in the ClusterPolicy to their containers."""
+"""Operands whose containers do not get a plain copy of the `env` of their component in the ClusterPolicy."""
 MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"

@@ -217,7 +217,9 @@ def _policy(run: Run) -> None:
 
 
 def _operand(run: Run, key: str, has_gpus: bool) -> list[str]:
-    """Creates or removes one operand; returns the operand's state name if it is not ready."""
+    """Creates or removes one operand. Returns a list with the operand's state name if the operand is not ready,
+    otherwise an empty list.
+    """
     state, spec, found = run.state, run.spec, run.found
     description = operand(found.version, key)
     companions = supporting_objects.companions(found, spec, key, state.namespace, state.owner)

@@ -1,5 +1,5 @@
-"""Times at which the operator's controllers run. A change of a watched object runs a controller at once; other changes
-are noticed later.
+"""Times at which the operator's controllers run. A change of a watched object runs a controller at once; a change of
+any other object is noticed at a later run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.gpu.state import Controller, State, Write
 REQUEUE_SECONDS = 120.0
 """Seconds until the upgrade controller, which watches no Pods, runs again (gpu-operator, `plannedRequeueInterval`)."""
 RECREATION_SECONDS = 60.0
-"""Seconds between two deletions of a DaemonSet that no node needs; the operator itself does not wait at all."""
+"""Minimum simulated seconds between two deletions of unneeded driver DaemonSets; the real operator has no minimum."""
 
 
 @dataclass
@@ -36,7 +36,9 @@ class Pacing:
 
     @property
     def is_waiting(self) -> bool:
-        """True if a controller has nothing to do until time has passed."""
+        """True if a controller has to run later, even if no object changes: a woken controller that has not run yet, or
+        the upgrade controller while upgrades are pending.
+        """
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:
@@ -63,10 +65,10 @@ class Pacing:
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """True if the driver DaemonSets have fewer Pods than they should have.
+    """True if fewer driver Pods exist than the driver DaemonSets should have.
 
-    The upgrade controller does nothing until every driver Pod exists (NVIDIA/k8s-operator-libs, BuildState). Otherwise
-    a node whose driver Pod was just deleted would not count as busy.
+    The upgrade controller does nothing while a driver Pod is missing (NVIDIA/k8s-operator-libs, BuildState). If it ran,
+    it would not count a node as busy whose driver Pod was just deleted.
     """
     drivers = (item for item in state.daemonsets.values() if is_driver(item))
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

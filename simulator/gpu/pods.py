@@ -40,7 +40,7 @@ class Draft:
 
     @property
     def main(self) -> str:
-        """The operand's main container; sidecars follow it."""
+        """Name of the operand's main container, which is the first container. All other containers are sidecars."""
         return next(iter(self.containers))
 
     def env(self, container: str) -> dict[str, Any]:

@@ -77,8 +77,8 @@ def _single(gpus: Sequence[Mig]) -> list[Device]:
 
 
 def sharing(config: Mapping[str, Any]) -> Sharing:
-    """The section `sharing` of a device-plugin configuration, for time slicing or MPS; without sharing if both are
-    missing.
+    """Sharing of GPUs in a device-plugin configuration: time slicing or MPS. If the section `sharing` has neither, GPUs
+    are not shared.
     """
     for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
@@ -125,8 +125,9 @@ def healthy(
 def open_gpus(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> list[int]:
-    """Indexes of the GPUs of which a new Pod may get a device. A GPU in `struck` is among them if more than one device
-    of it was offered.
+    """Indexes of the GPUs that a new Pod may get: GPUs with at least one offered device, or with at least two for a GPU
+    in
+    `struck`, because the plugin withdraws one device of it.
     """
     names = {device.resource: renames.get(device.resource, device.resource) for device in given}
     total = Counter(names[device.resource] for device in given)

@@ -46,7 +46,7 @@ class State:
     now: float = 0.0
     """Simulated time in seconds since the epoch."""
     is_due: bool = True
-    """True if the time has come for the upgrade controller, which watches no Pods, to read them again."""
+    """True if the upgrade controller is due to read the Pods again: it does not watch Pods, so no change wakes it."""
     ignored: Objects = field(default_factory=dict[str, Json])
     """ClusterPolicies other than the one that the operator follows."""
     namespace: str = "gpu-operator"
@@ -187,7 +187,7 @@ def _apply_object(state: State, step: Write) -> State:
 
 
 def apply(state: State, step: Write) -> State:
-    """The state after one step of the operator, while no other controller reacts to the step."""
+    """The state after the operator's write `step`, before any other controller reacts."""
     if step.kind == "Node":
         return _apply_to_node(state, step)
     if step.verb == "event":

@@ -102,7 +102,8 @@ def metrics_service(namespace: str, owner: tuple[str, str, str]) -> Json:
 def runtime_classes(spec: Mapping[str, Any], owner: tuple[str, str, str]) -> tuple[list[Json], list[str]]:
     """RuntimeClasses to create, and names of RuntimeClasses to remove.
 
-    A RuntimeClass is not removed if only an earlier version of the settings named it.
+    The names come from the present settings. If a user renames the runtime class, the RuntimeClass with the old name
+    therefore remains.
     """
     own = operands.runtime_class(spec)
     if operands.nri(spec):

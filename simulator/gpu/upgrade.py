@@ -40,7 +40,8 @@ def is_pending(given: Mapping[str, str]) -> bool:
 
 
 def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0) -> int:
-    """Number of further nodes whose upgrade may start: `maxParallelUpgrades` (0 = no limit) within `maxUnavailable`.
+    """Number of further nodes whose upgrade may start: `maxParallelUpgrades` (0 = no limit) minus `busy`, but at most
+    `maxUnavailable`. A `maxUnavailable` below `total` is first reduced by `unavailable`.
 
     Args:
         policy: The upgrade policy.
@@ -101,8 +102,8 @@ def _is_wanted(pool: Pool, node: str) -> bool:
 
 
 def _begin(pool: Pool, node: str) -> Move:
-    """Move that starts the upgrade of a node: the move only restarts the driver Pod if that is enough, else it cordons
-    the node.
+    """Move that starts the upgrade of a node. The move only restarts the driver Pod if the pool allows this, the new
+    Pod would install the same driver, and nothing asks for a cleared node. Otherwise the move cordons the node.
     """
     pod, item = pool.pods[node], pool.nodes[node]
     removed = _removed(pool, node, names.UPGRADE_REQUESTED) if _is_requested(item) else {}

@@ -97,8 +97,8 @@ class Pool:
     now: float = 0.0
     """Simulated time in seconds since the epoch."""
     restarts_in_place: bool = False
-    """True if only the driver Pod is restarted when its replacement would install the same driver; the node is then not
-    cleared.
+    """True if a node is not cleared when its new driver Pod would install the same driver: only the driver Pod is
+    restarted.
     """
 
     @property

@@ -63,9 +63,9 @@ def _is_automatic(item: Mapping[str, Any] | None) -> bool:
 
 
 def is_under_way(state: State) -> bool:
-    """True if a node with an NVIDIADriver waits for another driver, gets one, or failed to get it.
+    """True if any node with an NVIDIADriver waits for a driver upgrade, is being upgraded, or failed to upgrade.
 
-    Skipped nodes do not count (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`).
+    Nodes whose label excludes them from upgrades do not count (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`).
     """
     given = [labels(node) for node in state.nodes.values()]
     counted = [each for each in given if names.DRIVER_OWNER in each and each.get(names.UPGRADE_SKIP) != "true"]

@@ -94,13 +94,12 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
-        """Applies an object, and makes `manager` the owner of two kinds of fields: those from the object's creation,
-        and those that `kubectl` has set.
+        """Applies an object after `manager` has taken over fields from other managers: the fields that the object was
+        created with, and the fields that `kubectl` has set.
 
-        The official plugin first moves these fields to the resource's manager, silently (await.go,
-        fixCSAFieldManagers). A dry run moves no fields. Instead, it overrides all other managers until the first update
-        has moved the fields of the creation (patchForce). After the first update, a preview therefore reports conflicts
-        with `kubectl` that the update itself does not have.
+        The official plugin takes over these fields without a message (await.go, fixCSAFieldManagers). A dry run takes
+        over no fields. Before the first update, the dry run overrides all other managers (patchForce). After the first
+        update, it therefore reports conflicts with `kubectl` that the update itself does not have.
         """
         if dry_run:
             return self.apply(obj, manager, force or is_as_created(live), dry_run)
@@ -117,8 +116,8 @@ class Applier:
         self.apply(empty, manager, force=True)
 
     def _scoped(self, obj: Object) -> Object:
-        """The object, without its namespace if its kind is cluster-scoped. Check cannot remove the namespace while the
-        CRD of the kind does not exist yet.
+        """The object, without its namespace if its kind is cluster-scoped. The provider's Check has kept the namespace
+        if the CRD of the kind did not exist yet.
         """
         resource = self.client.resource(str(obj["apiVersion"]), str(obj["kind"]))
         if resource is None or resource.namespaced or "namespace" not in metadata(obj):

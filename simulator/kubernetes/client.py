@@ -35,8 +35,8 @@ JSON = "application/json"
 READY = "/readyz"
 _LATE_HOOKS = ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
 SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_HOOKS)}"
-"""Path that answers 200 earlier than READY does: it ignores whether the API server has created its default roles and
-priority classes. Administrators need neither.
+"""Path that answers 200 as soon as an administrator can use the API server. READY answers 200 later, when the API
+server has also created its default roles and priority classes.
 """
 _STARTING_SECONDS = 0.1
 """Seconds between two checks if a server is ready."""
@@ -77,7 +77,7 @@ class UnknownKind(Exception):
 
 @dataclass(frozen=True)
 class Resource:
-    """Plural name of a kind in URLs, and True if its objects have a namespace."""
+    """Plural name of a kind in URLs. `namespaced`: True if objects of the kind have a namespace."""
 
     plural: str
     namespaced: bool
@@ -230,7 +230,8 @@ class Client:
         return served
 
     def discovered(self) -> set[tuple[str, str, str]]:
-        """Group, version and kind of everything in the server's single document of all groups.
+        """Group, version and kind of each resource in the server's aggregated discovery document, which covers all API
+        groups.
 
         client-go, and so helm, reads this document. After a CRD is created, the document lists the new kind slightly
         later than the URL path of the group does.

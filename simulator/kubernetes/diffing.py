@@ -83,18 +83,19 @@ def diff_objects(
 
 
 def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) -> Object:
-    """The live object in the shape of the inputs: the inputs that the program would have to write to get this object.
+    """The live object reduced to the fields of `inputs`: the inputs that the program would have to write to get this
+    object.
 
-    Fields that the server has added or dropped are left out. `without_emptied` also leaves out maps from which a
-    refresh has removed every entry because the live object has other keys.
+    Fields of `inputs` that the live object does not have are left out. With `without_emptied`, maps that are empty in
+    `inputs` but not in the live object are left out, too: a refresh has removed every entry of such a map.
     """
     shape = normalized(inputs)
     return cast("Object", _pruned(live, shape, without_emptied)) if live else shape
 
 
 def three_way(declared: Any, current: Any, wanted: Any) -> Any:
-    """State with which the wanted inputs are compared. It has the current values of all wanted fields, and the declared
-    values of fields that are no longer wanted.
+    """Object to compare with `wanted`: the values in `current` of the fields in `wanted`, and the values in `declared`
+    of the fields that `wanted` lacks.
     """
     if not isinstance(current, dict) or not isinstance(wanted, dict):
         return cast("Any", current)

@@ -49,9 +49,10 @@ def _entries(live: Object) -> list[Object]:
 
 
 def _is_taken_over(entry: Mapping[str, Any]) -> bool:
-    """True if `manager` takes over this entry.
+    """True if an update takes over the fields of this entry of `managedFields`: _TAKEN_OVER lists the entry's manager,
+    and the entry has no subresource.
 
-    It must have no subresource: a field that `kubectl scale` sets stays a conflict.
+    A field that `kubectl scale` has set belongs to a subresource, so it remains a conflict.
     """
     names = _TAKEN_OVER.get(str(entry.get("operation")), ())
     return not entry.get("subresource") and str(entry.get("manager")).startswith(names)

@@ -45,7 +45,7 @@ class Kubeconfig:
     document: Document
     """The complete kubeconfig, with the chosen context as current-context."""
     authority: str = ""
-    """CA certificates in PEM; empty for the system's."""
+    """CA certificates in PEM; if empty, the CA certificates of the system are used."""
     verify: bool = True
     certificate: bytes = b""
     key: bytes = b""

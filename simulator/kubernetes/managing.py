@@ -83,7 +83,7 @@ class ObjectManager:
         return object_id(live), _state(live, inputs, manager)
 
     def preview_create(self, request: Request, inputs: Object) -> Object:
-        """The object as a dry run of its creation returns it. The inputs, if a dry run is not possible."""
+        """The object that a dry run of the creation returns; `inputs` if a dry run is not possible."""
         if not self._dry_runnable(inputs) or is_patch(request.type, inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
@@ -126,7 +126,7 @@ class ObjectManager:
         return _state(self._awaited(request, live, inputs, manager, _not_live(object_id(live))), inputs, manager)
 
     def preview_update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The object as a dry run of the update returns it. The inputs, if a dry run is not possible."""
+        """The object that a dry run of the update returns; `inputs` if a dry run is not possible."""
         if not self._dry_runnable(inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)
@@ -208,10 +208,10 @@ class ObjectManager:
     def _update_refused(
         self, request: Request, inputs: Object, manager: str, problem: ApiError | Unreachable
     ) -> NoReturn:
-        """Raises the error for a refused update: NotReady if the object still exists, with the state that makes the
-        next run try again.
+        """Raises the error for a refused update: NotReady if the API server gave the error and the object exists,
+        otherwise Refused.
 
-        Refused if the object is missing, and always in a preview.
+        NotReady contains the live object and the new inputs. They differ, so the next run tries the update again.
         """
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:

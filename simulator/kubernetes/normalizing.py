@@ -1,5 +1,4 @@
-"""Forms in which the provider compares inputs with objects. For kinds that the official plugin has Go types for, the
-form is the API server's. Pure functions.
+"""Normalization of inputs and objects before the provider compares them. Pure functions.
 
 Source: pulumi-kubernetes, provider/pkg/clients/unstructured.go and provider/pkg/kinds/kinds.go, 2026-07-01.
 """
@@ -48,8 +47,8 @@ def _coded(text: str) -> str:
 
 
 def _recoded(value: Any) -> Any:
-    """The value as the server would encode it in base64; text that is not base64, which the server refuses, stays as it
-    is.
+    """The value in the base64 form that the API server returns. A text that is not valid base64 is returned unchanged;
+    the API server refuses such a text.
     """
     try:
         return base64.b64encode(base64.b64decode(value, validate=True)).decode() if isinstance(value, str) else value

@@ -153,8 +153,8 @@ def is_secret(obj: Mapping[str, Any]) -> bool:
 
 
 def inputs_of(outputs: Mapping[str, Any], kept: Object) -> Object:
-    """The inputs of the last operation on a resource, read from the resource's outputs. If the outputs have none,
-    `kept`: the inputs in the engine's state.
+    """The inputs of the last operation on a resource, from the resource's `outputs`. If `outputs` contains no inputs,
+    `kept`, which are the inputs in the engine's state.
     """
     held = outputs.get(INPUTS)
     return cast("Object", held) if isinstance(held, dict) else kept

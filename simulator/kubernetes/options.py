@@ -38,7 +38,7 @@ class KubernetesOptions:
     working_directory: Path = field(default_factory=Path.cwd)
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
     rendered: RenderedCharts | None = None
-    """Storage of rendered charts; None renders every time."""
+    """Cache of rendered charts; without a cache, each chart is rendered every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
     """Function that returns the reason why a kubeconfig may not be used; empty if it may be used. The check exists
     because the exec section of a kubeconfig can run any command.

@@ -236,10 +236,10 @@ def _crd(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _service(obj: Object, around: Surroundings) -> Waiting | None:
-    """Reasons to wait for a Service.
+    """Reasons to wait for a Service; None if the Service is ready.
 
-    A Service that selects no Pod is ready. Any other Service waits until no Pod that it selects is unready, and a
-    LoadBalancer waits for its address.
+    A Service is ready if its endpoints exist and all Pods that it selects are ready. A headless Service, an
+    ExternalName and a Service without a selector need no Pods. A LoadBalancer also needs an address.
     """
     spec = _part(obj, "spec")
     balanced = spec.get("type") != "LoadBalancer" or bool(_part(_part(obj, "status"), "loadBalancer").get("ingress"))

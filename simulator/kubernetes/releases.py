@@ -121,12 +121,11 @@ class Releases:
         return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Id, state and inputs of the release as helm reports it. A failed release is not an error: a refresh makes the
-        engine forget the failure.
+        """Id, state and inputs of the release as helm reports it; the id is empty if the release does not exist. A
+        failed release is not an error, so a refresh removes the failure from the engine's state.
 
         The returned inputs are the inputs of the last operation, even if it failed. After a failed upgrade and a
-        refresh, the engine thus finds nothing to change. Only a declared value that somebody changed after the last
-        operation is a difference.
+        refresh, the engine therefore finds a change only if somebody changed a declared value after the operation.
         """
         namespace, name = parse_id(request.id)
         try:

@@ -46,7 +46,7 @@ def _route(route: Mapping[str, Any], factor: float) -> Json:
 
 
 def _receiver(receiver: Mapping[str, Any], exporters: str) -> Json:
-    """The receiver, in which one channel to the exporters' server replaces each channel."""
+    """The receiver with a webhook to the exporters' server in place of each of its channels."""
     url = f"http://{exporters}/{NOTIFICATIONS}/{quote(str(receiver['name']), safe='')}"
     channels = [{"url": url, "send_resolved": bool(each.get("send_resolved", True))} for each in _channels(receiver)]
     return {"name": receiver["name"], **({"webhook_configs": channels} if channels else {})}

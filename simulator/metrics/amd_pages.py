@@ -18,7 +18,7 @@ from simulator.cluster.objects import Json, at, name
 from simulator.metrics.page import Page
 
 CLOCKS = 8
-"""Number of series of GPU_CLOCK; each is for one clock of the GPU."""
+"""Number of clocks of a GPU. GPU_CLOCK has one series for each clock."""
 BUSY_MEMORY = 0.7
 STEADY = {"GPU_HEALTH": 1.0, "GPU_MEMORY_TEMPERATURE": 55.0}
 

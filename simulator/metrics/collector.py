@@ -22,7 +22,9 @@ from simulator.metrics.jobs import Job, pod_jobs, service_jobs
 
 OPERATOR_GROUP, AZURE_GROUP = "monitoring.coreos.com/v1", "azmonitoring.coreos.com/v1"
 ALERTMANAGER_KEY = "alertmanager.yaml"
-"""Key of a Secret that the Prometheus operator reads (prometheus-operator, Documentation/platform/alerting)."""
+"""Key, in a Secret, of the Alertmanager configuration that the Prometheus operator reads (prometheus-operator,
+Documentation/platform/alerting).
+"""
 KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
 
 

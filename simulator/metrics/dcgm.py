@@ -1,8 +1,8 @@
 """The DCGM exporter of one node: the fields of its CSV, with values from the simulated GPU and its faults.
 
-All Pods that share a GPU get the values of the whole GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory
-and utilization are the values of each Pod's own processes (#594). Their series have the label pod_uid and come in
-addition to a series for the device (internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
+All Pods that share a GPU get the values of the whole GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, there are
+additional series with the label pod_uid: the memory and utilization of each Pod's own processes (#594;
+internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ class _Unit:
         return name.startswith(PROFILING) and self.node.hardware.complete
 
     def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
-        """Labels of the unit's series, without labels of Pods. With `whole`, the labels for the GPU of a MIG instance
-        in place of the instance.
+        """Labels of the unit's series, without labels of Pods. With `whole`, a MIG instance gets the labels of its
+        GPU.
         """
         index, hardware = self.unit.gpu, self.node.hardware
         own = {
@@ -202,8 +202,8 @@ class _Unit:
         return own | {dcgm_exporters()[self.node.exporter].host_label: self.node.node, **driver}
 
     def pods(self) -> list[dict[str, str]]:
-        """Labels of the Pods that hold the unit: one set for each series of a field. Empty if the exporter reports no
-        series for the unit.
+        """Label sets of the Pods that hold the unit; each set makes one series of a field. For a unit that no Pod
+        holds: one empty set if the exporter reports the unit, otherwise no set.
 
         Without KUBERNETES_VIRTUAL_GPUS, the exporter names only one of the Pods that share a GPU.
         """
@@ -239,7 +239,9 @@ class _Unit:
             yield {**own, "pod_uid": f"uid-of-{job.pod}"}, round(part)
 
     def _is_reported(self) -> bool:
-        """True if the exporter reports series for a unit that no Pod holds."""
+        """True if the exporter reports the unit even if no Pod holds it. Only exporters with KUBERNETES_VIRTUAL_GPUS
+        can leave out such a unit.
+        """
         match dcgm_exporters()[self.node.exporter].unheld:
             case "silent" if self.node.per_pod:
                 return False

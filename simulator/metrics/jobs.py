@@ -79,8 +79,8 @@ def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
 
 
 def _at_pod(relabeling: Mapping[str, Any]) -> Json:
-    """A relabeling of a Pod's address, changed to a relabeling of the Pod's URL path on the exporters' server. The port
-    number selects the exporter.
+    """Relabeling that sets the URL path of a Pod on the exporters' server, in place of `relabeling`, which sets the
+    Pod's address. The port number in the address selects the exporter.
     """
     number = str(relabeling.get("replacement", "")).rpartition(":")[2]
     return {

@@ -42,7 +42,9 @@ def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> s
     result = Page()
 
     def family(name: str, kind: str, value: float, *others: float) -> None:
-        """Adds a series for each port. `others`: values of the first ports, if they differ from `value`."""
+        """Adds a family with one sample for each port: the values `others` for the first ports, `value` for all further
+        ports.
+        """
         full = f"node_infiniband_{name}"
         result.family(full, kind, "As node_exporter describes it.")
         for number in range(ports):

@@ -1,5 +1,5 @@
-"""Prometheus rules for a clock that runs faster than simulated time: all durations in the rules are divided by the same
-factor.
+"""Prometheus rules for simulations whose time passes faster than real time: all durations in the rules are divided by
+one factor.
 """
 
 from __future__ import annotations

@@ -101,7 +101,9 @@ def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int
 
 
 def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iterator[HealthEvent]:
-    """New events between two rounds: first the new failures, then the recoveries."""
+    """Events that the monitors send in a round: one event for each failure in `after` that is not in `before`, then one
+    recovery for each check and GPU that no longer fails.
+    """
     old, new = list(before), list(after)
     yield from (event for event in new if event not in old)
     failing = {event.identity for event in new}

@@ -23,7 +23,9 @@ WATCHED_SECONDS = 0.5
 
 
 class Observed(modules.Cluster, Protocol):
-    """The cluster for monitors and labeler, which read more of it than NVSentinel's other modules."""
+    """Interface of the cluster for the monitors and the labeler: it adds the reads that only they need to the interface
+    for the other modules.
+    """
 
     def running(self) -> Mapping[str, Mapping[str, str]]: ...
     def operands(self) -> list[Json]: ...

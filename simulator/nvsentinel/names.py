@@ -54,7 +54,6 @@ def xid_action(action: str) -> Action:
     """NVSentinel's recommended action for an Xid. `action`: NVIDIA's immediate action for the Xid
     (syslog-health-monitor/pkg/common).
 
-    Any unknown action becomes CONTACT_SUPPORT, which makes the event fatal. Xid 45, which a killed job causes, is such
-    a case.
+    If `action` is unknown, as for Xid 45 of a killed job, CONTACT_SUPPORT, which makes the event fatal.
     """
     return _ACTIONS.get(action, "CONTACT_SUPPORT")

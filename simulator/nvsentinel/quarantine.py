@@ -85,8 +85,8 @@ class Decision:
 
 @dataclass
 class Quarantine:
-    """Memory and decisions of one process of fault-quarantine. A new process knows of the past only if the circuit
-    breaker has tripped.
+    """Memory and decisions of one process of fault-quarantine. A new process takes over only `tripped` from the
+    previous process: True if the circuit breaker has tripped.
     """
 
     config: Config

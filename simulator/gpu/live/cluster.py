@@ -1,4 +1,6 @@
-"""The cluster as the GPU stack sees it: watched objects, and writes that readers of these objects see at once."""
+"""The objects of a cluster that the simulated GPU stack watches, and writes to these objects. A read after a write
+returns the written object.
+"""
 
 from __future__ import annotations
 
@@ -202,5 +204,5 @@ class Cluster:
             watch.put(item)
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """True if the API server knows a kind that belongs to another project."""
+        """True if the API server serves the kind `kind` in `api_version`."""
         return kind in self.client.kinds(api_version)

@@ -68,7 +68,7 @@ class EvidencePods:
         cannot be loaded.
         """
         self._recorded: dict[str, tuple[Any, ...]] = {}
-        """Inputs of the last record, by Pod."""
+        """Inputs from which the last record of each Pod was made, by Pod uid."""
 
     def run(self, kubelets: Kubelets) -> None:
         """Runs one round. Each Pod records its machine when the Pod starts, and again after the machine or the node has
@@ -144,7 +144,7 @@ class EvidencePods:
             self._cluster.client.request("POST", path, program.record.config_map(namespace, given, change))
 
     def _held(self, path: str) -> dict[str, Any]:
-        """The documents in a ConfigMap; empty if it does not exist."""
+        """The documents in the ConfigMap at `path`; empty if the ConfigMap does not exist."""
         try:
             data: Mapping[str, str] = at(self._cluster.client.get(path), "data", {})
         except ApiError as refusal:

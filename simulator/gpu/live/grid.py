@@ -34,14 +34,14 @@ from simulator.kubernetes.client import ApiError, Unreachable
 
 log = logging.getLogger("gpu-stack")
 APP = ("app.kubernetes.io/name", GRID_AGENT)
-"""Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
+"""Label of the agent's Pods. KWOK leaves Pods with this label alone (kwok.yaml)."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
 """Seconds between two checks of a node without changes; the agent itself checks every few simulated minutes."""
 
 
 Times = tuple[float, float]
-"""A moment: the simulated time in seconds since the epoch, and the reading of a real clock in seconds."""
+"""One point in time on two clocks: simulated seconds since the epoch, and seconds of a monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Fault:
 
 @contextmanager
 def agent_faults() -> Generator[None]:
-    """Turns every exception of the agent's code into a ProgramFault, except those of the API server.
+    """Turns each exception of the agent's code into a ProgramFault, except the API server's errors.
 
     Raises:
-        ProgramFault: for every exception of the program.
+        ProgramFault: the agent's code has raised an exception.
     """
     try:
         yield
@@ -95,7 +95,7 @@ class Agent:
         return self.memory.state.value in AT_REST
 
     def start(self, program: Program) -> None:
-        """Switches to the program of a new Pod. The new program gets the old program's memory as a document."""
+        """Switches to the program of a new Pod, which reads the old program's memory from a document."""
         if program is not self.program:
             with agent_faults():
                 self.memory = program.remembered(json.loads(json.dumps(self.program.to_document(self.memory))))
@@ -103,8 +103,8 @@ class Agent:
             self.api.facts = program.facts
 
     def run(self, item: Json, pod: Json, wanted: Wanted, known: Kubelet, time: Times) -> bool:
-        """Takes one step, unless nothing has changed and the agent has nothing to do; returns True if the
-        node changed.
+        """Takes one step of the agent; returns True if the agent's memory changed. No step is taken if the agent is at
+        rest, its inputs are unchanged, and its last step is less than LOOK_SECONDS ago.
         """
         now, real = time
         boots = annotations_of(item).get(BOOTS, "")
@@ -140,8 +140,8 @@ class Agent:
         self._reported = ("", "")
 
     def _report(self, pod: Json) -> None:
-        """Reports the Pod's status: running from the start, and ready once the driver is verified or
-        removed as wanted.
+        """Reports the Pod's status if it has changed. The Pod is always running; it is ready once the agent has
+        verified the wanted driver, or removed an unwanted one.
         """
         key = (str(at(pod, "metadata.uid")), str(self.memory.is_done))
         if key != self._reported:

@@ -26,7 +26,7 @@ class NodeApi:
         self._began: dict[str, float] = {}
 
     def began(self, pods: Mapping[str, float]) -> None:
-        """Stores, by uid, when each of the node's Pods first saw the driver (simulated seconds since the epoch)."""
+        """Stores the times at which the node's Pods appeared. `pods`: simulated seconds since the epoch, by Pod uid."""
         self._began = dict(pods)
 
     def observe(self) -> object:

@@ -22,9 +22,7 @@ SECONDS = {FETCH: 40.0, REMOVE: 20.0, INSTALL: 180.0}
 more cores (assumed).
 """
 Annotate = Callable[[str, "str | None"], None]
-"""Function that sets an annotation of the node to a value; None removes the annotation. Annotations describe the node's
-host.
-"""
+"""Function that sets an annotation about the node's host to a value; None removes the annotation."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,9 @@ class Job:
 
 @dataclass
 class Disk:
-    """Files and kernel modules on the host, loaded or not."""
+    """The GRID driver's traces on the host: record of the installation, configuration, parameters of the kernel
+    modules, and digests of the downloads.
+    """
 
     record: Record | None = None
     configured: bool = False

@@ -30,7 +30,7 @@ class ProgramFault(Exception):
 
 
 class Word(Protocol):
-    """Value of an enumeration in the agent's code."""
+    """Interface of a member of an enumeration in the agent's code."""
 
     @property
     def value(self) -> str: ...
@@ -115,8 +115,9 @@ class Program:
     """Function that returns the agent's metrics. Arguments: memory, settings, time of the last check."""
 
     def remembered(self, document: Json | None) -> Memory:
-        """The agent's memory from a document that another version may have written; a fresh memory if this version
-        cannot read it, as in the agent.
+        """The agent's memory as `document` contains it, which another version of the agent may have written. A fresh
+        memory if
+        `document` is None or this version cannot read it.
         """
         if document is None:
             return self.fresh_memory()
@@ -172,8 +173,8 @@ cannot be loaded.
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):
-    """Importer for one set of files: loads them as the package `package`. The files themselves call their package
-    `written`, so their imports are rewritten.
+    """Importer that loads one set of files as the package `package`. `written`: package name that the files use in
+    their imports; these imports are rewritten to `package`.
     """
 
     def __init__(self, package: str, files: Mapping[str, str], written: str = PACKAGE) -> None:

@@ -1,4 +1,6 @@
-"""The kubelet of a GPU node: it follows added and deleted Pods and simulated time, and shows the result on the Node."""
+"""The kubelet of a GPU node: it computes the node's state from added and deleted Pods and from the passing of simulated
+time, and writes the result to the API server.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,8 @@ def host_of(item: Json) -> Host:
 
 
 def pseudo_daemonset(pod: Json) -> Json:
-    """The Pod's own template in the form of a DaemonSet, for the event `PodAdded`. Later changes of the real DaemonSet
-    are not in it.
+    """A DaemonSet made from the Pod alone, for the event `PodAdded`. It lacks the changes that the real DaemonSet got
+    after the Pod was created.
     """
     return {
         "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},
@@ -91,13 +93,13 @@ class Kubelet:
         self._now = 0.0
         self._pods: dict[str, str] = {}
         self._jobs: frozenset[str] = frozenset()
-        """UIDs of the Pods that hold GPUs; empty unless the node has a fault that ends with them."""
+        """UIDs of the pending or running Pods that hold GPUs; empty if no fault of the node ends with a job."""
         self.began: dict[str, float] = {}
         """Creation time of each Pod, by uid, in simulated seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
         self._messages: dict[str, tuple[str, float]] = {}
-        """Reason why a Pod is not ready, with the time since when, by Pod. If the reason lasts, an event about it is
-        written.
+        """Reason why a Pod is not ready, and the monotonic time at which the reason began, by Pod uid. The time
+        becomes 0 when an event about the reason is written.
         """
 
     @property
@@ -177,7 +179,7 @@ class Kubelet:
             self._end_faults(item, "job")
 
     def _end_faults(self, item: Json, happened: Happened, containers: Iterable[str] = (), boot: str = "") -> None:
-        """Ends the node's faults that an action on the node ends, as `physai fault heal` would."""
+        """Ends the node's faults that `happened` ends, with the same effect as `physai fault heal`."""
         held = injected(item)
         left = after(held, happened, containers, boot)
         if left != held:

@@ -1,4 +1,4 @@
-"""The kubelets of all GPU nodes, in rounds."""
+"""All simulated kubelets of a cluster, which run together in rounds."""
 
 from __future__ import annotations
 

@@ -105,7 +105,9 @@ def _bare(item: Json) -> Json:
 
 
 def _is_left(item: Json, uid: Any) -> bool:
-    """True for an object of a deleted ClusterPolicy: it will be garbage-collected, and has to be recreated."""
+    """True if `item` belongs to a ClusterPolicy with another uid than `uid`. That ClusterPolicy was deleted, so the
+    object will be garbage-collected and has to be created again.
+    """
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
 
@@ -153,7 +155,7 @@ class Controllers:
 
     @property
     def are_waiting(self) -> bool:
-        """True if a controller has nothing to do until time has passed."""
+        """True if a controller has to run again after some time, even if no object changes."""
         return bool(self._since) or self._pacing.is_waiting
 
     @property
@@ -252,7 +254,7 @@ class Controllers:
 
 
 def upgrade_event(node: Json, note: Note, now: str) -> Json:
-    """The Event for a step of a driver upgrade; the same text again updates the time of the first event."""
+    """Event about a step of a driver upgrade; the same step of the same node again updates the existing Event."""
     metadata: Json = node["metadata"]
     key = f"{metadata['name']}.{zlib.crc32(note.text.encode()):08x}"
     involved = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata.get("uid", "")}
@@ -271,7 +273,7 @@ def upgrade_event(node: Json, note: Note, now: str) -> Json:
 
 
 def marked(daemonset: Json) -> Json:
-    """The DaemonSet with an annotation on its Pods that says that this process simulates the Pods."""
+    """The DaemonSet with the annotation RUN_BY in its Pod template: the simulated GPU stack runs these Pods."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
     annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}

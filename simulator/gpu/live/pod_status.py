@@ -111,10 +111,11 @@ def key(pod: Pod) -> tuple[Any, ...]:
 
 
 def event(pod: Pod, live: Json, now: str) -> Json:
-    """The Event that tells a user why a Pod is not ready.
+    """The Event that tells a user why a Pod is not ready: the failure of the Pod's sandbox, or the last log line of a
+    container.
 
-    A sandbox that cannot be created is an event of the kubelet in reality, too. A container's last line becomes an
-    event because logs of simulated containers cannot be read.
+    A real kubelet writes an Event about the sandbox, too. The log line becomes an Event because logs of simulated
+    containers cannot be read.
     """
     sandbox = not pod.started
     reason = "FailedCreatePodSandBox" if sandbox else "SimulatedLog"

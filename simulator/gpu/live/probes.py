@@ -1,4 +1,6 @@
-"""Pods that test a GPU: their CUDA program ends as it would with the devices that the device plugin has assigned."""
+"""Pods that test a GPU with a CUDA program. The program fails if CUDA would not work with the devices that the device
+plugin has assigned.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from simulator.gpu import names
 from simulator.gpu.live.cluster import Cluster
 
 CUDA = "cuda"
-"""Value of the annotation `runs`."""
+"""Value of the annotation RUNS that marks a Pod as a GPU test."""
 
 
 class Probes:
