@@ -46,7 +46,7 @@ class Finding:
     """Subject of the finding: a setting's path, a property path, a key, a quota, a part of the stack."""
     problem: str
     fix: str | None = None
-    """Instruction that fixes the problem; None where there is none."""
+    """Instruction that fixes the problem; None if the finding has no instruction."""
     source: str | None = None
     """Basis of the rule: a document, an issue, a data file, a service's answer."""
 

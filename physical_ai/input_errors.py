@@ -29,7 +29,9 @@ values.
 
 
 class InputError(Exception):
-    """Raised where a file or setting cannot be used. The text names it, what is wrong, and what to write."""
+    """Raised if a file or setting cannot be used. The error's text names the file or setting, the problem, and what to
+    write.
+    """
 
 
 class PartError(InputError):
@@ -90,7 +92,7 @@ def _is_of_part(file: Path) -> bool:
 
 
 def _is_ours(file: Path) -> bool:
-    """True for a module of the platform or of a part; packages of others, beside the platform's, do not count."""
+    """True for a module of the platform or of a part; False for a Python package of other authors."""
     return is_own_module(file) or _is_of_part(file)
 
 
@@ -106,8 +108,8 @@ def _place(step: _Step) -> str:
 
 
 def _import_problem(error: ImportError, steps: list[_Step]) -> str | None:
-    """Message about an import of a missing module or name. None if neither the import nor the missing thing belongs to
-    a part.
+    """Message about an import that fails because a module or name is missing. None if the importing module belongs to
+    no part, and the missing module or name would not belong to a part either.
     """
     ours = [step for step in steps if _is_ours(step[0])]
     of_part = bool(ours) and _is_of_part(ours[-1][0])

@@ -8,8 +8,8 @@ from typing import Any, TypeGuard, cast
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """True for a mapping in decoded data. Its keys were checked to be text when the data was read, and callers must not
-    change it.
+    """True for a mapping in decoded data. Callers may rely on keys that are text, because the reader of the data has
+    checked them, and must not change the mapping.
     """
     return isinstance(value, (dict, Mapping))  # dict comes first: the check against Mapping takes ten times as long
 

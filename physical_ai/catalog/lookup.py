@@ -81,7 +81,7 @@ def price(size: str, region_name: str) -> PriceRow | None:
 
 
 def kubernetes_minor(version: str) -> KubernetesMinor:
-    """Row of a version's minor (`1.36` for `1.36.3`). Raises `UnknownName`."""
+    """Row of the Kubernetes minor that `version` belongs to: `1.36` for `1.36.3`. Raises `UnknownName`."""
     minor = ".".join(version.split(".")[:2])
     row = kubernetes_minors().get(minor)
     if row is None:
@@ -94,7 +94,7 @@ KubernetesPhase = Literal["due", "supported", "platform", "gone"]
 
 
 def has_long_term(minor: KubernetesMinor, today: datetime.date) -> bool:
-    """True where long-term support of a minor has not ended at the date."""
+    """True if AKS offers long-term support for the minor, and that support has not ended before `today`."""
     return minor.long_term_end_of_life is not None and today <= minor.long_term_end_of_life
 
 
@@ -105,13 +105,12 @@ PLATFORM_SUPPORT = 3
 
 
 def kubernetes_phase(minor: KubernetesMinor, today: datetime.date, *, long_term: bool = False) -> KubernetesPhase:
-    """Phase of a minor on AKS at a date.
+    """Phase of a Kubernetes minor on AKS on the day `today` (AKS docs, supported-kubernetes-versions).
 
     `due`: the minor is not released yet.
-    `platform`: it is out of support; existing clusters still run, new ones are refused.
-    `gone`: AKS no longer offers it.
-
-    With `long_term`, a minor in long-term support counts as supported. (AKS docs, supported-kubernetes-versions)
+    `supported`: the minor is in support; with `long_term`, long-term support counts too.
+    `platform`: support has ended; existing clusters still run, new clusters are refused.
+    `gone`: AKS no longer offers the minor.
     """
     if minor.ga is not None and today < minor.ga:
         return "due"

@@ -20,8 +20,8 @@ Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
 Explains = Group | Literal["xid", "xid-64", "xid-unknown", "information", "gate", "condition"]
-"""Problem that can explain a sign: a group of causes, an Xid of some kind, a closed gate, or a node condition. An
-explained sign is evidence of the problem, and no cause of its own.
+"""Problem that can explain a sign of a failing node: a group of causes, an Xid of some kind, a closed gate, or a node
+condition. A sign that is explained by a problem is shown as evidence of the problem, not as a separate cause.
 """
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
@@ -34,23 +34,22 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Command for each remedy on an existing cluster. The command is the same as on Azure, but a person repairs the
-machine:
-`physai` waits until the machine has restarted or a new node has joined.
+"""Text about the command for each remedy on an existing cluster. The command does not restart or replace the machine
+itself: it waits until a person has done so.
 """
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
 )
-"""Advice in gates and alerts for a machine on Azure. It leaves the choice between restart and replacement to `physai
-node replace`: one alert or gate alone cannot decide.
+"""Advice in gates and alerts about a machine on Azure. `physai node replace` chooses between restart and replacement,
+because a single alert or gate is not enough evidence for the choice.
 """
 ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
-"""Advice in gates and alerts for a machine of an existing cluster, even of an AKS cluster: the cluster's owner restarts
-or repairs the machine.
+"""Advice in gates and alerts about a machine of an existing cluster, whose owner restarts or repairs the machine. It
+applies also if the existing cluster runs on AKS.
 """
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
 """Advice in an alert whose cause is usually another problem of the node."""
@@ -139,8 +138,8 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
-    """Text for the annotation of an alert: the action that repairs the node. The reader replaces `NODE` and similar
-    words. None for an alert that no row of the causes explains.
+    """Text for the annotation of an alert: the action that repairs the node. The text contains `NODE` and similar names
+    in capitals, which its reader replaces. None for an alert that no row of the causes explains.
 
     Args:
         azure: True for nodes of a cluster that the stack creates on Azure; False on an existing cluster.

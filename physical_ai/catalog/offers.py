@@ -1,4 +1,4 @@
-"""Sizes, regions and prices that subscriptions were seen to offer: the file beside the catalogue's own tables."""
+"""Reading and writing of `seen_offers.yaml`: sizes, regions and prices that subscriptions were seen to offer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def text_of(offers: Offers) -> str:
-    """Text of the file with these rows, below the comment that the file begins with."""
+    """New text of `seen_offers.yaml`: the comment at the head of the present file, and then the rows of `offers`."""
     head = FILE.read_text(encoding="utf-8").partition("\nsizes:")[0]
     parts = [
         yaml.dump({key: getattr(offers, key)}, Dumper=_Dumper, sort_keys=False, width=150, default_flow_style=None)
@@ -60,7 +60,9 @@ def text_of(offers: Offers) -> str:
 
 
 def write(offers: Offers) -> None:
-    """Writes the file as a whole or not at all. Raises OSError."""
+    """Replaces `seen_offers.yaml` by a file with the rows of `offers`; if that fails, the old file stays. Raises
+    OSError.
+    """
     handle, draft = tempfile.mkstemp(dir=FILE.parent, prefix=".new-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -15,24 +15,26 @@ IMAGES = "nvcr.io/nvidia/osmo"
 CONTROL_NAMESPACE = "osmo-control-plane"
 """Namespace of OSMO's service and its data services."""
 OPERATOR_NAMESPACE = "osmo-operator"
-"""Namespace of the agents that work for a control plane."""
+"""Namespace of OSMO's agents, which connect the cluster to OSMO's control plane."""
 WORKFLOWS_NAMESPACE = "osmo-workflows"
 """Namespace of the Pods of workflows; it contains nothing else."""
 
 BACKEND_CHART = "backend-operator"
 BACKEND_RELEASE = "osmo-operator"
-"""Name of the backend's release, and prefix of the names of all objects of its chart."""
+"""Name of the Helm release of chart `backend-operator`, and prefix of the names of all objects of that chart."""
 LISTENER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener"
 WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-worker"
-"""Service account of the worker agent, which the chart creates."""
+"""Service account of the agent `backend-worker`; the chart creates the account."""
 TOKEN_SECRET = "agent-token"  # noqa: S105 - a name
 TOKEN_KEY = "token"  # noqa: S105 - a name
-"""Key of the token in the Secret with the agents' login, which is in the agents' namespace. The chart always mounts
-this Secret, and never creates it.
+"""Key of OSMO's token in the Secret with which the agents log in to the control plane. The chart mounts this Secret
+from the agents' namespace, but does not create it.
 """
 
 SERVICE_ACCOUNT = "osmo-workflow"
-"""Service account of workflows' pods, in their namespace; federated with the workflows' own identity."""
+"""Service account of workflows' Pods, in the namespace of workflows; federated with the Azure identity for
+workflows.
+"""
 
 CREDENTIAL_SECRETS = {
     "workflow_data": "osmo-workflow-data-cred",
@@ -70,8 +72,8 @@ create them again (kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides
 installation keep queues, groups and running Pods.
 """
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
-"""Namespace in which KAI's binder creates Pods that reserve shared GPUs (the chart's default). These Pods name their
-node.
+"""Namespace in which KAI's binder creates Pods that reserve shared GPUs (the chart's default). These Pods are created
+with a value of `spec.nodeName`.
 """
 KAI_SHARD = "default"
 """Name of the chart's SchedulingShard.
@@ -100,7 +102,7 @@ KAI_QUEUE_API, KAI_POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2
 KAI_QUEUE_LABEL = "kai.scheduler/queue"
 """Label of a Pod with the queue from which it gets its GPUs."""
 KAI_GROUP_ANNOTATION = "pod-group-name"
-"""Annotation of a Pod with the group of Pods that it starts with."""
+"""Annotation of a Pod with the name of its PodGroup: KAI schedules the Pods of a group together."""
 
 FINALIZER = "osmo.nvidia.com/cleanup"
 """Finalizer of every Pod of a workflow. Only the agents remove it; without them, the Pod and its namespace remain."""

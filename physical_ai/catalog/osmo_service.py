@@ -16,8 +16,8 @@ UPSTREAMS = (API, ROUTER, UI, AGENT, LOGGER)
 WORKER, JOB_MONITOR = "osmo-worker", "osmo-delayed-job-monitor"
 ENVOY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-authz"
 SERVICE_ACCOUNT = "osmo"
-"""Service account of all Pods of the chart, which creates it; it is federated with the control plane's own
-identity.
+"""Service account of all Pods of chart `service`. The chart creates the account; it is federated with the control
+plane's Azure identity.
 """
 
 POSTGRES_SECRET, POSTGRES_KEY = "db-secret", "db-password"
@@ -32,8 +32,8 @@ ADMIN_LENGTH = 43
 length.
 """
 MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
-"""Names of a ConfigMap that the chart mounts, of a file in it, and of a key. The chart expects there the master
-encryption keys (MEK), which encrypt users' credentials in the database.
+"""Names for the master encryption keys (MEK), which encrypt users' credentials in the database: the ConfigMap that the
+chart mounts, the file in the ConfigMap, and the id of a key in the file.
 
 This project stores the keys in a Secret instead, because every reader of the cluster can read ConfigMaps.
 """
@@ -42,7 +42,7 @@ NO_MEK = "currentMek: none\nmeks: {}\n"
 does not start, so it cannot encrypt with a key that is not stored.
 """
 MEK_SECRET_NAME, MEK_FOLDER = "osmo-mek", "/etc/osmo/mek"
-"""Name of the Secret with the keys, and the folder where it is mounted."""
+"""Name of the Secret with the master encryption keys, and the folder where Pods mount the Secret."""
 MEK_VARIABLE = "OSMO_MEK_FILE"
 """Environment variable with the path of the keys; it takes precedence over the argument `--mek_file`, which the chart
 always passes (NVIDIA/OSMO src/utils/static_config.py and src/utils/connectors/postgres.py, read before and after
@@ -53,7 +53,7 @@ OAUTH2_SECRET, OAUTH2_CLIENT_KEY, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "c
 COOKIE_LENGTH = 32
 """Length in bytes of the key of session cookies; 16, 24 and 32 are allowed (oauth2-proxy docs)."""
 CONFIG = f"{API}-configs"
-"""ConfigMap with the service's configuration, which the chart creates."""
+"""Name of the ConfigMap with the configuration of OSMO's control plane; chart `service` creates the ConfigMap."""
 
 UNAUTHENTICATED = (
     "/api/version",

@@ -11,8 +11,8 @@ from typing import Any
 from physical_ai.repository import INSTALLED
 
 CHECKSUMS = INSTALLED / ".github" / "checksums.toml"
-"""File with the checksums of the plugins' archives, and of the program in each, which
-.github/scripts/pulumi_programs.py writes.
+"""File with the checksum of each plugin's archive, and of the program in the archive.
+.github/scripts/pulumi_programs.py writes the file.
 """
 PROVIDERS = ("azure-native", "kubernetes", "random")
 RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
@@ -25,7 +25,9 @@ def archive_name(name: str, pin: str) -> str:
 
 
 def pinned() -> dict[str, str]:
-    """Version of each plugin, which is that of its Python package."""
+    """Version of each provider plugin, by the plugin's name. A plugin has the version of the Python package
+    `pulumi-NAME`.
+    """
     return {name: version(f"pulumi-{name}") for name in PROVIDERS}
 
 

@@ -46,7 +46,9 @@ class PostgresRegion(Row):
         return f"Standard_D2{'ds' if newest > 3 else 's'}_v{newest}"
 
     def has_size(self, size: str) -> bool:
-        """True for a size whose generation the region has; burstable sizes have no generation."""
+        """False if the region is known not to have the size's generation; True for any other size, including burstable
+        sizes, whose names contain no generation.
+        """
         match = re.search(r"_[DE].*_v([0-9]+)$", size)
         return match is None or not self.generations or int(match[1]) in self.generations
 

@@ -20,9 +20,9 @@ ZONES: Mapping[str, str] = {
 }
 """Names of the private DNS zones for private endpoints (Azure docs, private-link/private-endpoint-dns, public cloud).
 
-The key is the name of the private endpoint's sub-resource; zones of sub-resources with several zones have keys of their
-own. Azure Managed Redis and the Enterprise tiers of Azure Cache for Redis have different zones. Managed Prometheus has
-one zone per region for queries.
+The key is the name of the private endpoint's sub-resource. If a sub-resource needs several zones, each zone has a key
+of its own (`ZONES_OF_GROUP`). Azure Managed Redis and the Enterprise tiers of Azure Cache for Redis have different
+zones. Managed Prometheus has one zone per region for queries.
 """
 
 PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
@@ -30,9 +30,9 @@ PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
 MONITOR_SCOPE = "azuremonitor"
 """Sub-resource of a private link scope of Azure Monitor."""
 ZONES_OF_GROUP: Mapping[str, tuple[str, ...]] = {MONITOR_SCOPE: ("monitor", "oms", "ods", "agentsvc", "blob")}
-"""Keys of the zones of sub-resources that need several zones.
+"""Keys in `ZONES` for each sub-resource that needs several zones, by the name of the sub-resource.
 
-The zone of blobs is among them because agents download solution packs from storage (Azure docs,
+Azure Monitor needs the zone of blobs because agents download solution packs from storage (Azure docs,
 azure-monitor/fundamentals/private-link-configure, DNS settings).
 """
 MONITOR_SUBNET = 27

@@ -50,8 +50,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows of a data file, then of the files of the same name in the folders of parts; each with the name of its file
-    for messages.
+    """Rows of the data file `path`, then rows of the files of the same name in the folders of parts. With each row
+    comes the name of its file, for messages.
     """
     yield from ((path.name, each) for each in read_rows(path))
     for file in part_files(path.name):

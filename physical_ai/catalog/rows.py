@@ -90,7 +90,9 @@ class VmSize(Machine):
 
 
 class RegionSize(Row):
-    """Evidence that a region lists a size, with the zones."""
+    """Entry about a VM size in a region's list of sizes: the zones that offer the size, and the evidence for the
+    entry.
+    """
 
     zones: tuple[ZoneName, ...] | None
     """Zones that offer the size; empty if no zone does; None if that is not known (it differs by subscription)."""

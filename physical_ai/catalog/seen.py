@@ -1,5 +1,5 @@
-"""Facts about Azure and Kubernetes that this project believed, and that a recording of a real cluster has disproved.
-The module has the rows, with the believed and the seen value, and their reading.
+"""Facts about Azure and Kubernetes that this project believed, and that a recording of a real cluster has disproved:
+reading of `seen.yaml`, whose rows have the believed value and the seen value.
 
 `physai compare FILE --write` adds rows. The simulator uses the rows about VM sizes and about values that ARM fills in;
 `timings.py` uses the rows about timings. The other rows wait until somebody corrects the file that they name as `home`.
@@ -41,8 +41,8 @@ def seen_facts() -> tuple[Seen, ...]:
 
 
 def seen_in_bodies(arm_type: str) -> dict[str, Any]:
-    """Values that ARM was seen to fill in for a resource type and that the simulator did not know, by path of the
-    body.
+    """Values that ARM was seen to fill in for a resource type and that the simulator did not know, by the value's path
+    in the resource's body.
     """
     return {
         each.path: each.seen

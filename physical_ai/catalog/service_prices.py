@@ -1,4 +1,4 @@
-"""Prices of what a stack pays for besides its nodes, as ranges with source and date."""
+"""Prices of the Azure services that a stack uses in addition to its nodes, as ranges with source and date."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ class DcgmExporter(Row):
     watches: tuple[Text, ...]
     """Names of DCGM's health watches. The exporter has one series for each watch and GPU."""
     unheld: Literal["silent", "hidden", "reported"]
-    """Exporter's behaviour for GPUs that no Pod uses, on nodes where GPUs are shared and each Pod has series of its
-    own.
-    `silent`: idle GPUs have no series. `hidden`: idle GPUs have no series while a Pod uses another GPU of the node.
-    `reported`: idle GPUs have series.
+    """Series that the exporter has for idle GPUs (GPUs that no Pod uses), on nodes where Pods share GPUs and each of
+    these Pods has its own series.
+    `silent`: no series of idle GPUs. `hidden`: no series of idle GPUs while a Pod uses another GPU of the node.
+    `reported`: series of all idle GPUs.
     """
     source: Text
     date: datetime.date

@@ -37,7 +37,7 @@ class Timing(Row):
 
 
 class Reference(Row):
-    """Duration that another project documents for a platform of the same components."""
+    """Duration of a deployment that another project has published for a platform of similar components."""
 
     what: Text
     minutes: Minutes
@@ -58,7 +58,9 @@ def timing(kind: str) -> Timing:
 
 
 def reference() -> Reference:
-    """Duration that another project has published, to compare the duration of a deployment with."""
+    """Duration that another project has published for its deployment, for a comparison with deployments of this
+    project.
+    """
     return row(Reference, read_mapping(DATA / FILE)["reference"], f"{FILE}: reference")
 
 

@@ -26,8 +26,8 @@ class Tolerated(Row):
     path: Text
     added: Mapping[str, Any] | None = None
     value: Any = None
-    """Exact value that Azure fills in if the program declares none; None if the field `added` describes what Azure
-    adds, or if any value is tolerated.
+    """Value that Azure fills in if the program declares none; None if the field `added` describes Azure's change
+    instead, or if every value is tolerated.
     """
     names: tuple[Text, ...] = ()
     of: tuple[Text, ...] = ()
@@ -39,8 +39,8 @@ class Tolerated(Row):
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Names of the input lists whose elements the row describes; empty for a row that does not say what Azure
-        adds.
+        """Names of the input lists to whose elements Azure adds what `added` describes; empty for a row without
+        `added`.
         """
         return self.of if self.added is not None else ()
 
@@ -82,11 +82,11 @@ def without_added(type_: str, name: str, value: Any) -> Any:
 
 
 def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
-    """Row that tolerates a difference because Azure has added the value; None if no row does.
+    """First row that tolerates the difference between `before` and `after` at `path`; None if no row does.
 
-    A row without `value` and `added` tolerates every difference at its path. Any other row tolerates a value that only
-    one side has, if the value is the one in the row. The side is `before` in a preview after a refresh, and `after` in
-    the refresh itself. `ABSENT` stands for the side without a value.
+    A row without `value` and `added` tolerates every difference at its path. Any other row tolerates a difference only
+    if `before` or `after` is `ABSENT`, and the other one is the value that the row describes. Azure's value is in
+    `before` in a preview after a refresh, and in `after` in the refresh itself.
     """
     for each in tolerated_differences():
         if each.added is None and each.value is None and each.fits(type_, path, None):

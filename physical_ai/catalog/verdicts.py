@@ -27,7 +27,8 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
     spot: bool = False,
     trusted_launch: bool = False,
 ) -> list[Finding]:
-    """Errors and warnings about a pool; `where` of a finding is the pool's field.
+    """Errors and warnings about a node pool. `Finding.where` is the setting to change: a field of the pool, or
+    `region`.
 
     `driver_source`: None for a pool without GPUs.
     `os_disk_gib`: None for the default size.

@@ -1,12 +1,12 @@
-"""The part of the Common Expression Language that this project's rules are written in.
+"""Evaluation of Common Expression Language, limited to the features that this project's rules use.
 
 >>> evaluate('event.codes.exists(code, code in ["48"])', {"event": {"codes": ["48"]}})
 True
 
-It knows literals, lists, maps, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, `? :`,
-the macros `has`, `exists`, `all`, `filter` and `map`, `orValue`, `size`, `dyn`, `string`, `join`, and of texts
-`contains`, `startsWith` and `matches`. Anything else is an Unsupported, never a guess. As in CEL, a missing key is an
-error, and `false && error` is false.
+Supported: literals, lists, maps, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, `? :`,
+the macros `has`, `exists`, `all`, `filter` and `map`, `orValue`, `size`, `dyn`, `string`, `join`, and the text methods
+`contains`, `startsWith` and `matches`. Everything else raises Unsupported. As in CEL, a missing key is an error, and
+`false && error` is false.
 
 Source: google/cel-spec doc/langdef.md, Kubernetes docs, reference/using-api/cel.
 """
@@ -226,7 +226,9 @@ def _applied(function: Callable[..., Any], *terms: Term) -> Term:
 
 
 def _lazy(left: Term, right: Term, *, decisive: bool) -> Term:
-    """Function for `&&` or `||`: a side that decides the result does so even if the other side is an error."""
+    """Function for `&&` (`decisive` is False) or `||` (`decisive` is True). The result is `decisive` if either side has
+    this value, even if the other side is an error.
+    """
 
     def call(scope: Scope) -> bool:
         try:
@@ -321,8 +323,8 @@ _MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
     "filter": lambda found: [item for item, value in found if _truth(value)],
     "map": lambda found: [value for _, value in found],
 }
-"""Functions that compute the result of a CEL macro. The argument has pairs: an item of the list, and the value of the
-macro's inner expression for the item.
+"""Function for the result of each CEL macro. Its argument is a pair for each item of the list: the item, and the value
+of the macro's inner expression for the item.
 """
 _FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "has": _has,

@@ -50,9 +50,12 @@ def amounts(given: Mapping[str, Any] | None) -> Counter[str]:
 
 
 def requests(pod: Mapping[str, Any]) -> Counter[str]:
-    """Requests of a Pod: the sum of its containers, or the request of an init container that needs more while it runs.
+    """Requests of a Pod as the scheduler counts them: for each resource the sum of the containers, or the largest
+    request of an init container if that is larger. Requests in `spec.resources` replace these numbers; `spec.overhead`
+    is added.
 
-    Sidecars (init containers that restart) count with the containers, and with the init containers after them.
+    The request of a sidecar (an init container with `restartPolicy: Always`) is added to the sum of the containers, and
+    to each init container that starts after the sidecar.
     """
     total = Counter[str]()
     for container in at(pod, "spec.containers", []):

@@ -55,9 +55,10 @@ def time_of(event: Mapping[str, Any]) -> str:
 
 
 def is_about(event: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """True for an event about `item` itself, not about an earlier object of the same name.
+    """True if an event is about `item` itself, False if it is about an earlier object of the same name.
 
-    Kubelets and monitors write a node's name in place of its UID.
+    The event's UID decides. An event whose UID is missing or equal to the name of `item` counts as one about `item`,
+    because kubelets and monitors write a node's name as its UID.
     """
     uid = at(item, "metadata.uid")
     return not uid or at(event, "involvedObject.uid") in (None, "", uid, name(item))

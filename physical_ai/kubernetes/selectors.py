@@ -69,8 +69,8 @@ def _integer(text: Any) -> int | None:
 
 
 def _names(requirement: Mapping[str, Any], node: str) -> bool:
-    """True where a node meets a requirement on the field `metadata.name`, the only supported one, with a single
-    value.
+    """True if the node named `node` meets a requirement of `matchFields`. False if the requirement is about another
+    field than `metadata.name`, or has not exactly one value: Kubernetes supports no other requirements.
     """
     values: Sequence[str] = requirement.get("values") or ()
     if requirement.get("key") != NAME_FIELD or len(values) != 1:

@@ -7,8 +7,9 @@ from typing import Any
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """True where a toleration fits a taint, by Kubernetes' rule: a toleration without effect or key fits any; `Exists`
-    fits any value; `Equal` needs the same value.
+    """True if a toleration fits a taint, by Kubernetes' rule. The effects must be equal, or the toleration has no
+    effect. With `Exists`, the keys must be equal, or the toleration has no key. With `Equal`, both keys and values must
+    be equal.
     """
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False

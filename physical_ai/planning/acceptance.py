@@ -14,20 +14,21 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 NAMESPACE = OPERATOR_NAMESPACE
-"""Namespace of the checks.
+"""Namespace of the Pods of acceptance checks.
 
-It is exempt from the admission policies of GPU Pods, since one check asks for the capability `compute` only.
+The admission policies for GPU Pods exempt this namespace, because one of the checks requests only the driver capability
+`compute`.
 """
 CONTAINER = "check"
 CLAIM = "gpus"
-"""Name of the resource claim in a check's Pod, on pools whose GPUs Pods get by claims."""
+"""Name of the resource claim in a check's Pod, for pools on which Pods get GPUs by resource claims."""
 PEERS = "device_to_device_memcpy_read_ce"
 """Name of nvbandwidth's test between GPUs."""
 ACCOUNT = "gpu-acceptance"
 PRIORITY_CLASS = "gpu-acceptance-idle"
 DIAGNOSTIC = "diag-2"
 NEVER = "0 0 1 1 *"
-"""Schedule of suspended CronJobs, which have to have one."""
+"""Schedule of suspended CronJobs, in which it has no effect: Kubernetes requires the field."""
 _COMMON: tuple[dict[str, Any], ...] = (
     {
         "apiVersion": "v1",
@@ -117,9 +118,8 @@ def job_spec(check: Check, spec: Mapping[str, Any], labels: Mapping[str, str]) -
 def node_job(
     check: Check, pool: Pool, image: str, *, node: str, hostname: str, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Job of a check on one node. It tolerates every taint, because a node is also checked while it is kept from work.
-
-    The API server completes the name.
+    """Job of a check on one node; the API server completes the Job's name. The Job tolerates every taint, because nodes
+    are checked also while a taint keeps other work off them.
     """
     spec = pod_spec(check, pool, image, tolerations=[{"operator": "Exists"}])
     spec["nodeSelector"] = {"kubernetes.io/hostname": hostname}
@@ -137,10 +137,11 @@ def node_job(
 
 
 def task_diagnostic(settings: Settings, pool: Pool, gpus: Mapping[str, str]) -> dict[str, Any] | None:
-    """Init container that checks a task's GPUs; None where the stack disables it, or the pool cannot have it.
+    """Init container that checks the GPUs of a workflow task before the task starts. None if the settings disable the
+    check, if there is no image for the check, or if the check cannot run on the pool.
 
     Args:
-        gpus: Limits of the task's own container, which then gets the same GPUs.
+        gpus: GPU limits of the task's container. The init container has the same limits, and so gets the same GPUs.
     """
     check = checks()["diag-1"]
     image = image_of(settings, check)

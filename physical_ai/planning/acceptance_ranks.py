@@ -22,7 +22,9 @@ from physical_ai.settings.models.tree import Settings
 
 PROGRAM = AGENTS / "nccl_ranks"
 FILES, KEYS = "/etc/nccl-ranks/files", "/etc/nccl-ranks/key"
-"""Folders of the program and of the key in a Pod; ssh_config and sshd_config name the key's folder."""
+"""Folders in a Pod of the check: of the program, and of the SSH key. ssh_config and sshd_config contain the path of the
+key's folder.
+"""
 HOSTS = "RANKS_HOSTS"
 JOB_LABEL = "batch.kubernetes.io/job-name"
 MEMORY = "16Gi"

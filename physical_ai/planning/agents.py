@@ -12,7 +12,7 @@ from physical_ai.repository import AGENTS
 
 CODE = (".py", ".sh")
 CLIENT = "json_http.py"
-"""Module in `agents/` with which the agents that are packages make their HTTP requests."""
+"""Name of the module in `agents/` that makes HTTP requests for those agents that are Python packages."""
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
 
 

@@ -42,7 +42,7 @@ class Owned:
     """Keys in the values of a chart that the program decides."""
 
     owners: Mapping[str, str]
-    """Chart keys that a values file may not set, as dotted paths in which `*` is any one step. Each value names the
+    """Chart keys that a values file may not set, as dotted paths; the step `*` stands for any key. Each value names the
     setting to change instead, or says why there is none.
     """
     ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -69,7 +69,9 @@ class Owned:
         return (self.owner(placed) or GENERIC) if parent != path and placed in self._units else None
 
     def owner_of_any(self, path: str) -> str | None:
-        """Setting to change instead of a path, or of a section around it; None where a file may set all of them."""
+        """Setting to change instead of the value at `path`, or instead of a section that contains `path`. None if a
+        values file may set both the path and all these sections.
+        """
         steps = path.split(".")
         found = (self.owner(".".join(steps[:end])) for end in range(1, len(steps) + 1))
         return next((owner for owner in found if owner is not None), None)
@@ -110,7 +112,7 @@ class Owned:
                 faults.append(_refusal(document, (*at, index), name or "", owner))
 
     def _joined(self, path: str) -> dict[str, Any]:
-        """The program's own entries of a list, by the name of the entry."""
+        """Entries that the program sets in the list at `path`, by the entry's name or mount path."""
         found: Any = self.ours
         for step in path.split("."):
             found = found.get(step) if is_mapping(found) else None
@@ -132,7 +134,7 @@ def units(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def instead(owner: str) -> str:
-    """Instruction for the user, made from an entry of a table of owners."""
+    """Instruction for a user whose values file sets a key that has the value `owner` in `Owned.owners`."""
     kind, _, reason = owner.partition(": ")
     return f"Leave it out: {reason}." if kind == "nothing" else f"Set {owner} instead."
 
@@ -192,8 +194,8 @@ def _is_set(values: Mapping[str, Any], path: str) -> bool:
 
 
 def _of_module(module: str, finding: Finding) -> Fault:
-    """Fault from a finding about the program's own values. It points to the line in `module` that contains the key, if
-    there is such a line.
+    """Fault for a finding about a value that the program sets. The fault points to the first line of `module` that
+    contains the key; it has no line if there is none.
     """
     file, key = ROOT / module, f'"{finding.where.rpartition(".")[2]}"'
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []

@@ -21,8 +21,8 @@ class Exporter:
     """Regular expression of the metric labels to drop, because other labels already identify the same series."""
     namespace: str = OPERATOR_NAMESPACE
     guarded: bool = True
-    """True where a network policy always lets only the scraper reach the Pods; False where a policy does so only in an
-    isolated namespace.
+    """True if a network policy lets only the scraper reach the Pods in every stack; False if that policy exists only in
+    stacks that isolate the Pods' namespace.
     """
     is_declared: bool = True
     """True where a container of the Pods declares the port."""

@@ -31,9 +31,8 @@ class GatewayCertificatePlan:
 
     @property
     def scope(self) -> str:
-        """Scope of the gateway's role: the vault's secret with the certificate's name, which contains the key.
-
-        A role on the whole vault would cover all secrets.
+        """Scope of the gateway's role assignment: only the vault's secret that contains the certificate with its
+        private key. A role on the whole vault would cover all secrets.
         """
         return f"{self.vault_id}/secrets/{self.certificate}"
 

@@ -26,7 +26,7 @@ EXEMPT = (
 )
 """Namespaces of the platform and of AKS that the policies exempt.
 
-Their Pods see GPUs in other ways, and must never wait for a policy.
+Pods in these namespaces that need GPUs get them without a GPU request, and no policy may delay them.
 """
 SCHEDULER_USER = "system:kube-scheduler"
 """User name of the cluster's own scheduler (Kubernetes docs, reference/access-authn-authz/rbac)."""
@@ -102,7 +102,9 @@ def exempt(settings: Settings) -> tuple[str, ...]:
 
 
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
-    """Variable of a policy, with the stack's own values in place of the manifest's."""
+    """Returns a variable of an admission policy. A variable whose value depends on the stack gets the stack's value;
+    any other variable stays as the manifest has it.
+    """
     schedulers = [SCHEDULER_USER, *settings.admission.schedulers]
     own = {
         "kinds": kinds(settings),
@@ -115,10 +117,10 @@ def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
 
 
 def kinds(settings: Settings) -> dict[str, dict[str, str]]:
-    """GPU model that each value of a node label stands for, as `label → value → model`. A value is left out where pools
-    with different GPU models have it.
+    """GPU model of a pool's nodes by node label and value, as `label → value → model`. A value that pools with
+    different GPU models share is left out.
 
-    These labels identify a pool's GPU even while the pool has no nodes.
+    The labels identify a pool's GPU even while the pool has no nodes.
     """
     found: dict[str, dict[str, set[str]]] = {}
     for name, pool in settings.pools.items():

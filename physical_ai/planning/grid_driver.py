@@ -93,10 +93,10 @@ def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
 
 
 def grid_installer(settings: Settings, version: str) -> Installer:
-    """Checksum and addresses of a GRID build: the user's take precedence over the catalogue's, and a mirror over
-    Microsoft's address.
+    """Checksum and addresses of a GRID build. The settings' checksum and address take precedence over the catalogue's;
+    the address on a mirror, if the settings have one, comes first.
 
-    Offline, only the mirror and an address that the user gives are used.
+    With the setting `offline`, the catalogue's address is left out.
     """
     grid = settings.grid_driver
     own, known = grid.installers.get(version), known_build(version)

@@ -1,4 +1,6 @@
-"""NetworkPolicies of the platform's own namespaces, and the addresses that none of them counts as the internet."""
+"""NetworkPolicies of the platform's own namespaces, and the address ranges that these policies do not count as the
+internet.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,8 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
 
 
 def _name_upstreams(policy: dict[str, Any]) -> None:
-    """Completes a NetworkPolicy that selects or excludes Pods by service: an empty list of services is replaced by the
-    names of the services behind the gateway.
+    """Replaces each empty list of values in the Pod selector of `policy` by the names of the Services behind OSMO's
+    gateway, which are the values of the Pods' label `app`.
     """
     for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
         if not expression["values"]:

@@ -170,7 +170,7 @@ def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
 
 
 def _agent(settings: Settings) -> dict[str, Any]:
-    """Values for each of the two agents besides those of the values file."""
+    """Values that the program sets for each of OSMO's two agents, in addition to the values file."""
     environment = dict(osmo.METRICS_ENVIRONMENT) if settings.monitoring.is_measured else {}
     agent: dict[str, Any] = {}
     if settings.osmo.login == "dev":

@@ -1,4 +1,4 @@
-"""Scheduler and agents of a stack with `osmo.mode: backend`, and the settings that the agents still lack."""
+"""Releases of the KAI scheduler and of OSMO's agents in a stack, and a report if the agents cannot be installed yet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGENT = "osmo_login"
 
 @dataclass(frozen=True)
 class OsmoBackend:
-    """The scheduler's release, and the release of the agents of a control plane elsewhere."""
+    """Helm releases of the KAI scheduler and of the agents that connect the cluster to OSMO's control plane."""
 
     scheduler: OsmoRelease
     agents: OsmoRelease

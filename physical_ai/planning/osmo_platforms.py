@@ -36,12 +36,15 @@ CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 """Environment variable without which a container gets CUDA but no Vulkan; the driver reports no error."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
-"""Default resources of a task as fractions (numerator, denominator): memory and CPU of the task's share of the node,
-storage of that share, and shared memory of the task's memory.
+"""Default resources of a GPU task as fractions (numerator, denominator): `_MEMORY_PART` of the memory and CPUs in the
+task's share of the node, `_STORAGE_PART` of the storage in that share, and `_SHM_PART` of the task's memory as shared
+memory.
 """
 
 LARGEST_SHM = 16
-"""Most GiB of shared memory for data loaders that a task gets by default; they count as memory of the container."""
+"""Maximum of the default shared memory of a task, in GiB. Data loaders use shared memory, which counts as memory of the
+container.
+"""
 
 Assertion = dict[str, str]
 
@@ -53,9 +56,9 @@ def template_name(platform: str) -> str:
 def pod_templates(settings: Settings) -> dict[str, Any]:
     """Pod templates by name: one for OSMO's own container, one for every task, and one for each platform.
 
-    A platform's template is complete besides the common templates. OSMO appends the lists of all templates of a task,
-    so items could occur twice if a platform had several templates. The names differ from the chart's, because Helm
-    would merge templates of the same name.
+    Each platform needs only one template besides the two common ones. OSMO appends the lists of all templates of a
+    task, so items could occur twice if a platform had several templates. The names differ from the chart's, because
+    Helm would merge templates of the same name.
     """
     return {
         CONTROL_TEMPLATE: _control_template(settings),

@@ -40,8 +40,8 @@ SECTIONS = {
     "backends": "backends",
     "pools": "pools",
 }
-"""Sections of OSMO's configuration: the key in the chart's values, and the key in the configuration file that the chart
-renders.
+"""Name of each section of OSMO's configuration in the configuration file that the chart renders, by the section's name
+in the chart's values.
 """
 
 

@@ -29,7 +29,7 @@ from physical_ai.settings.models.tree import Settings
 AGENT = "osmo_token"
 """Folder in `agents/`, and Python package, of the program that creates the token."""
 OBJECTS = "osmo-token"
-"""Name of the objects that create or fetch the token, or the first part of their names."""
+"""Name, or first part of the name, of each object that creates or fetches the agents' token."""
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"

@@ -1,4 +1,4 @@
-"""Keys that values files may not set, by chart: the tables of all plans together."""
+"""Keys that values files may not set, by chart, collected from the core's plans and from all optional parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of optional parts that do not fit, as faults of their `part.py`."""
+"""Checks of the fields of optional parts; an invalid field is reported as a fault of the part's `part.py`."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ def hiding_faults(platform: Path, project: Path, listed: Sequence[str]) -> Itera
 
 
 def _listed_in(name: str) -> tuple[str, str]:
-    """File and place of the list of parts to which a name belongs."""
+    """File with the list that contains the part `name`, and the key to show in a fault: the part's name for the list of
+    a team's project, `NAMES` for the platform's list.
+    """
     own = name in TEAM or part_folder(name).parent != PART_FOLDERS[0]
     return (f"parts/{LIST}", name) if own else (REGISTRY, "NAMES")
 

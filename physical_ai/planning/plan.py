@@ -101,8 +101,9 @@ def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
 
 
 def _part_files(values: FilePath) -> FilePath:
-    """Folder of the values files of parts, for the folder `values` of all other values files: `parts` beside it in a
-    team's project, `PART_FILES` for the default `VALUES`, and otherwise `values` itself.
+    """Folder with the values files of parts that belongs to the folder `values`. In a team's project, it is the folder
+    `parts` beside `values`; for the platform's folder `VALUES`, it is `PART_FILES`; for any other folder, it is
+    `values` itself.
     """
     if is_team_project(values.parent):
         return values.parent / PART_FILES.name

@@ -12,8 +12,8 @@ from physical_ai.settings.facts.data_services import DataNames, login_server, pu
 from physical_ai.settings.models.tree import Settings
 
 IMPORTED = "physical-ai/imported-images"
-"""Annotation of the policies with the images of the setting `registry.imported`: users import these images into the
-registry, because no upstream has them without a login.
+"""Annotation of the policies with the images of the setting `registry.imported`. Users import these images into the
+stack's registry themselves, because every source of the images requires a login.
 """
 
 

@@ -1,5 +1,5 @@
-"""Checks of a change from the running release to the planned release, each with the reason to refuse the change: of the
-GPU Operator, of OSMO, and of OSMO's master encryption key.
+"""Reasons to refuse an upgrade or downgrade of the running GPU Operator or OSMO, or a change of OSMO's master
+encryption key.
 """
 
 from __future__ import annotations

@@ -63,9 +63,9 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
     """PodMonitors, one for each exporter whose chart brings none, in the API group of the stack's metrics backend.
 
-    `honorLabels` is false: the labels `namespace`, `pod` and `container` name the exporter's own Pod, and those of the
-    workload on a GPU become `exported_namespace`, `exported_pod` and `exported_container`, as OSMO's dashboards query
-    them.
+    With `honorLabels: false`, the labels `namespace`, `pod` and `container` name the exporter's own Pod. The labels
+    `exported_namespace`, `exported_pod` and `exported_container` name the Pod that uses the GPU; OSMO's dashboards
+    query these labels.
     """
     back_end, interval = settings.monitoring.metrics, settings.monitoring.scrape_interval_seconds
     limits = LIMITS if back_end == "azure" else {}

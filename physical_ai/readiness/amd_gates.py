@@ -75,7 +75,9 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Gate that is open if a DeviceConfig selects the node and the operator accepts this DeviceConfig."""
+        """Closed driver gate if no DeviceConfig selects the node, or if the operator refuses a DeviceConfig that
+        selects the node because it overlaps another one; None otherwise.
+        """
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:
             return self._closed(DRIVER_GATE, "amd-config-absent")
@@ -83,8 +85,8 @@ class AmdGates:
         return self._closed(DRIVER_GATE, "amd-config-refused", message=message) if message else None
 
     def driver(self) -> ClosedGate | None:
-        """Gate that is open if Kernel Module Management has loaded the driver on the node; otherwise it is closed, with
-        a message from AMD's objects.
+        """Closed driver gate, with the reason from AMD's objects, if Kernel Module Management has not loaded the driver
+        on the node; None if it has.
         """
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):

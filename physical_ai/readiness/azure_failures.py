@@ -18,7 +18,8 @@ DEFAULT_SECONDS = 15.0
 MAX_ATTEMPTS = 14
 _LONGEST = 4
 MAX_BUSY_ATTEMPTS = 60
-"""Most attempts while another operation runs. They take about an hour, in which an upgrade of a few nodes ends.
+"""Maximum number of attempts while Azure is busy with another operation. The attempts take about an hour, which is
+enough for the upgrade of a few nodes.
 
 The engine itself repeats an operation 100 times at most (pulumi/pkg 3.259, resource/deploy/retries.go).
 """
@@ -70,7 +71,7 @@ _NOT_READY = (
 )
 """Parts of the messages of pulumi-kubernetes (provider/pkg/await, 2026-07-01) when an object is not ready in time.
 
-These messages do not mention Pods without a node.
+If the object is not ready because a Pod has no node, these messages do not say so.
 """
 _FIELD_CONFLICT = "field conflict detected"
 
@@ -96,7 +97,7 @@ def is_busy(error: str) -> bool:
 
 
 def max_attempts(error: str) -> int:
-    """Most attempts of an operation that failed with this error."""
+    """Maximum number of attempts for an operation that has failed with `error`."""
     return MAX_BUSY_ATTEMPTS if is_busy(error) else MAX_ATTEMPTS
 
 

@@ -16,8 +16,8 @@ class ClaimGates(NodeGates):
     operands = ("container-toolkit", "operator-validator")
 
     def device_plugin(self) -> ClosedGate | None:
-        """Gate that is open if the DRA driver runs; closed also if a device plugin runs beside it, which would give
-        each GPU to two Pods.
+        """Closed gate `dra-driver` if the DRA driver does not run on the node, or if a device plugin runs there too,
+        because then each GPU could be given to two Pods. None if only the DRA driver runs.
         """
         gate = "dra-driver"
         stray = self.evidence.pod(self.name, "device-plugin")
@@ -32,8 +32,8 @@ class ClaimGates(NodeGates):
         return self.pod(gate, "dra-driver")
 
     def offered(self) -> ClosedGate:
-        """Gate that is closed because the node offers no devices, or another number than its pool should have, although
-        the DRA driver runs.
+        """Closed gate `allocatable` of a node on which the DRA driver runs: the node offers no devices, or another
+        number of devices than its pool should have.
         """
         found, wanted = allocatable(self.node).get(DRIVER, 0), self.expected.resources.get(DRIVER, 0)
         if found:

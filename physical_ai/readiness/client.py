@@ -144,8 +144,8 @@ def _client(kubeconfig: str) -> Any:
 
 
 def _logged_in(act: Callable[[], Any]) -> Any:
-    """Result of `act`, which runs the kubeconfig's login. The time limit is set here, because login commands and
-    servers have none.
+    """Runs `act`, which logs in with the kubeconfig, and returns its result. Raises Unreachable after `LOGIN_SECONDS`,
+    because login commands and servers have no time limit of their own.
     """
     try:
         return within(LOGIN_SECONDS, act)

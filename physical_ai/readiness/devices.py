@@ -59,8 +59,8 @@ def _of_slice(given: Json) -> Iterator[Device]:
 
 
 def with_devices(nodes: Iterable[Json], slices: Iterable[Json]) -> list[Json]:
-    """Nodes to whose capacity and allocatable resources the number of their devices is added, under the name of the DRA
-    driver.
+    """Returns the nodes with the number of their GPUs in `slices` added to capacity and allocatable resources, under
+    the name of the DRA driver.
     """
     counts = Counter(device.node for device in devices(slices))
     return [_offering(node, counts[str(at(node, "metadata.name", ""))]) for node in nodes]
@@ -78,7 +78,7 @@ def _offering(node: Json, count: int) -> Json:
 
 
 def holders(claims: Iterable[Json]) -> dict[tuple[str, str], str]:
-    """Claim that holds each allocated device, as NAMESPACE/NAME; the keys are the device's pool and name."""
+    """NAMESPACE/NAME of the claim that holds each allocated GPU, by the pool and the name of the device."""
     found: dict[tuple[str, str], str] = {}
     for claim in claims:
         results: Sequence[Json] = at(claim, "status.allocation.devices.results", [])

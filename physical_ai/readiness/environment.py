@@ -9,8 +9,8 @@ from physical_ai.readiness.azure_failures import RETRY_SECONDS_VARIABLE, base_se
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE, bound_seconds, gates_mode
 
 _ANY_MINUTES = 1
-"""Any time limit above 0, in minutes, for the check of GATE_SECONDS_VARIABLE: with a limit of 0, the variable would not
-be read.
+"""Time limit in minutes with which GATE_SECONDS_VARIABLE is checked. Any value above 0 would do; with 0, the variable
+would not be read.
 """
 _READERS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
     GATES_VARIABLE: gates_mode,

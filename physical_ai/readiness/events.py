@@ -10,7 +10,9 @@ from physical_ai.readiness.model import Json
 from physical_ai.readiness.paging import first_pages
 
 MOST = 20_000
-"""Most events of one reading. A storm may have ten times as many, nearly all with the same text."""
+"""Maximum number of events in one reading. A storm of events may have ten times as many, nearly all with the same
+text.
+"""
 LEFT_OUT = ("Scheduled", "Pulling", "Pulled", "Created", "Started")
 """Reasons of most events in a working cluster. The request excludes them, so the server does not send them."""
 ROUTINE = (*LEFT_OUT, "Killing", "SuccessfulCreate", "TriggeredScaleUp", "Bound", "Pipelined", "SuccessfulAttachVolume",

@@ -102,7 +102,7 @@ class Evidence:
         return dict(found)
 
     def slurm(self, node: str) -> list[Json]:
-        """Slurm's Pods that concern a node: slurmd on the node, and the Pods that belong to no node."""
+        """Slurm's Pods that concern a node: the node's Pod of slurmd, and all Pods of Slurm other than slurmd's."""
         return [*self._slurmd.get(node, ()), *self._slurmd.get("", ())]
 
     def pod(self, node: str, role: Role) -> Json | None:

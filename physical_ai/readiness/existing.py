@@ -89,10 +89,10 @@ class NodeChange:
 
     @property
     def listed(self) -> list[Json]:
-        """Complete list of taints after the change: the present ones, and those that the class adds.
+        """Complete list of taints after the change: the taints that the node has, and those that the class adds.
 
-        The list is a single field, so it has to contain the taint of a cordon with its time: otherwise that taint
-        would be removed, or the change refused where a controller owns the field.
+        Kubernetes replaces the list as a whole. Without the taint of a cordon, unchanged and with its time, the change
+        would remove that taint, or be refused because a controller owns the list.
         """
         there = {taint_text(each) for each in self.present}
         missing = [split_taint(each) for each in self.taints if each not in there]

@@ -12,7 +12,9 @@ from physical_ai.readiness.objects import allocatable
 
 
 def adapters(expected: Expected, node: Json) -> dict[str, int]:
-    """Number of adapters that the node offers, by RDMA resource, for the resources that it should offer."""
+    """Number of adapters that the node offers for each RDMA resource in `expected.fabric`; 0 for a resource that it
+    lacks.
+    """
     given: Mapping[str, Any] = at(node, "status.allocatable", {})
     return {resource: int(given.get(resource, 0)) for resource in expected.fabric}
 

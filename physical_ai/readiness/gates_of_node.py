@@ -48,7 +48,7 @@ class GatesOfNode:
         }
 
     def wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:
-        """A gate that has not opened yet, without a known cause."""
+        """Closed gate without a known cause, which may still open by itself."""
         return self._closed(gate, reason, pod, message, unfinished(pod)[0] if pod else "", "", "", may_recover=True)
 
     def _closed(  # noqa: PLR0917 - a plain constructor

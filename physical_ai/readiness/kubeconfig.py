@@ -20,10 +20,10 @@ LOGIN_ARGUMENTS = (
     "--environment",
     "AzurePublicCloud",
 )
-"""Arguments of kubelogin for the Azure CLI's login.
+"""Arguments of kubelogin for a login with the Azure CLI.
 
-AAD_LOGIN_METHOD in the environment overrides `--login`, since kubelogin reads its variables after its flags. So one
-text serves a laptop (azurecli), CI (workloadidentity) and a simulation.
+The environment variable AAD_LOGIN_METHOD overrides `--login`, because kubelogin reads its variables after its flags. So
+the same arguments work on a laptop (azurecli), in CI (workloadidentity) and in a simulation.
 """
 
 

@@ -24,11 +24,13 @@ DEFAULT_FILE = "~/.kube/config"
 _FILES = {"cluster": ("certificate-authority",), "user": ("client-certificate", "client-key", "tokenFile")}
 """Fields that contain a path. A relative path starts at the kubeconfig's folder (client-go, clientcmd/loader.go)."""
 _VERSION, _UTC_TIME = 0xA0, 0x17
-"""Tags in DER: of a certificate's version, and of a UTCTime."""
+"""DER tags of two fields in an X.509 certificate: the certificate's version, and a time of type UTCTime."""
 
 
 def kubeconfig_file(named: str | None, environment: Mapping[str, str]) -> str:
-    """Path of the kubeconfig: the one that the settings name, else the environment's, else the default."""
+    """Path of the kubeconfig: `named`, which comes from the settings; without it, the variable KUBECONFIG; without
+    both, the default file.
+    """
     return named or environment.get("KUBECONFIG") or DEFAULT_FILE
 
 
@@ -132,9 +134,8 @@ def _expiry(user: Mapping[str, Any]) -> datetime.datetime | None:
 
 
 def _not_after(certificate: bytes) -> datetime.datetime:
-    """Field `validity.notAfter` of an X.509 certificate in DER (RFC 5280, 4.1).
-
-    The program has no library that reads it.
+    """Time at which a certificate in DER expires: its field `validity.notAfter` (RFC 5280, 4.1). The field is parsed
+    here because no library that the program depends on parses certificates.
     """
     outer = next(_parts(certificate))[1]
     fields = [each for each in _parts(next(_parts(outer))[1]) if each[0] != _VERSION]

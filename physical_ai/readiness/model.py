@@ -196,7 +196,8 @@ class Outcome:
         return not self.problem and gates == {ROLLOUT}
 
     def is_failure(self, timeout_minutes: int) -> bool:
-        """True for a result that fails a deployment. With a timeout of 0, no result does.
+        """True if the result fails a deployment: the time limit is above 0, and the last read failed or a gate other
+        than `rollout` is closed.
 
         An incomplete rollout does not fail a deployment: a driver that waits for training to end may take a day, while
         the GPUs are in use.

@@ -79,10 +79,11 @@ class NodeGates(GatesOfNode):
         return self.wait("node", "The node is not Ready.", message=message)
 
     def grid_driver(self) -> ClosedGate | None:
-        """Gate that is open if the GRID agent has verified the driver, or another source provides it.
+        """Closed driver gate if the GRID agent reports that the driver is not ready. None if the agent reports the
+        driver as ready, or if the pool has another driver source.
 
-        Without a report of the agent on the node, the gate is open if the agent's Pod runs, or if the cluster has no
-        agent.
+        Without a report on the node, the gate is closed if the cluster has the agent and its Pod does not run on the
+        node.
         """
         if self.expected.driver_source != "grid":
             return None
@@ -198,7 +199,7 @@ class NodeGates(GatesOfNode):
         return self.mig_failed("device-plugin") or self.pod("device-plugin", "device-plugin")
 
     def offered(self) -> ClosedGate:
-        """Gate that is closed because the node does not offer the expected resources, although everything runs."""
+        """Closed gate of a node whose Pods of the GPU stack run, but that does not offer the expected resources."""
         gate, given = "allocatable", allocatable(self.node)
         if self.expected.needs_mig_ids and self.labels.get(MIG_STRATEGY) == "none":
             return self.closed(gate, "mig-none")
@@ -219,7 +220,7 @@ class NodeGates(GatesOfNode):
     def other(self, given: Mapping[str, int]) -> str:
         """Id of the cause why the node offers other GPU resources than expected, or another number of them.
 
-        A wrong label for the device-plugin configuration counts first, because users can correct the label.
+        If the node's label for the device-plugin configuration is wrong, the cause is always this label.
         """
         if self.labels.get(CONFIG) != self.expected.pool:
             return "other-resource"
@@ -228,14 +229,16 @@ class NodeGates(GatesOfNode):
         return "gpus-missing" if fewer else "config-not-applied"
 
     def unhealthy(self, resource: str) -> str:
-        """Id of the cause for fewer devices than the node has: these may be GPUs, shares or MIG instances."""
+        """Id of the cause why a node offers fewer devices than it has. The devices are whole GPUs, shares of GPUs or
+        MIG instances, and each kind has its own cause.
+        """
         if self.labels.get(REPLICAS, "1") != "1":
             return "unhealthy-share"
         return "unhealthy-instance" if self.expected.needs_mig_ids or "/mig-" in resource else "unhealthy"
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
-        """Gate that is open if the node's Pod of an operand runs; closed, with the reason, if it is missing or
-        fails.
+        """Closed gate, with the reason, if the node's Pod of the operand `role` is missing, fails or is not ready; None
+        if the Pod runs.
         """
         pod = self.evidence.pod(self.name, role)
         if pod is None:

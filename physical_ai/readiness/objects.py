@@ -114,8 +114,8 @@ def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None
 
 
 def other_system(pod: Json, node: Json) -> str:
-    """The node's operating system, if a driver Pod's image is for another one; empty where it matches or is
-    unknown.
+    """Operating system of the node, if the image of the driver Pod `pod` is for another Ubuntu release; empty if the
+    image fits the node, or if either system is not known to be Ubuntu.
     """
     images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
     given, prefix = labels(node), "feature.node.kubernetes.io/system-os_release."

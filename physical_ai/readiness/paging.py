@@ -16,7 +16,7 @@ SMALLER = 10
 Helm's records, for example, may have 1 MiB each.
 """
 MOST = 200_000
-"""Most objects in a list. Kubernetes is designed for 150,000 Pods."""
+"""Maximum number of objects in a list. Kubernetes is designed for 150,000 Pods."""
 MOST_PAGES, MOST_FIRST_PAGES = 10_000, 100
 """Largest number of pages of a whole list, and of a request for the first objects only.
 

@@ -26,7 +26,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 __all__ = ["Get", "Missing", "Unreachable", "Unusable", "listed", "read_reports"]
 
 MAX_LOGS = 8
-"""Most logs of one diagnosis, since each request goes through the API server to a node."""
+"""Maximum number of logs that one diagnosis reads, because each request goes through the API server to a node."""
 
 _ASK_AGAIN = (
     "Ask again with a login that has the right that the refusal names; kubectl auth can-i --list shows those that this"

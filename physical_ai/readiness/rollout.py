@@ -69,8 +69,8 @@ def pending(evidence: Evidence) -> list[Pending]:
 
 
 def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> ClosedGate | None:
-    """Gate `rollout` of a node that offers all its GPUs: closed, with the reason, if a change has not reached the node
-    yet; None where all changes have.
+    """Closed gate `rollout` of a node that offers all its GPUs, with the reason, if a change has not reached the node
+    yet; None if all changes have reached it.
     """
     given = labels(node)
 
@@ -185,8 +185,8 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """True where the container has the wanted values of the variables that the operator passes on. A variable with a
-    digest that is no longer wanted counts as a difference.
+    """True if the container has the wanted value of every variable that the operator passes on, and exactly the wanted
+    variables with a ConfigMap's digest.
     """
     given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}

@@ -20,11 +20,11 @@ from physical_ai.readiness.paths import api_path
 DATA = Path(__file__).parent / "data" / "shapes.yaml"
 LARGEST_WHOLE, LARGEST_QUANTITY = 1 << 63, 10**30
 LONGEST_QUANTITY = 40
-"""Most characters of a quantity. An exponent of more than two digits is no real amount."""
+"""Maximum length of a resource quantity, in characters; longer texts are refused."""
 
 Check = Callable[[Any, str], Any]
-"""Function `check(value, where)`: returns `value` without nulls, and with numbers of devices written as digits. `where`
-is the path of the value, for messages.
+"""Function `check(value, where)`, which returns the checked `value`: without nulls, and with numbers of devices written
+as digits. `where` is the path of the value, for messages.
 
 Raises Malformed.
 """
@@ -180,8 +180,8 @@ def _share(value: Any, where: str) -> Any:
 
 
 def _amounts(value: Any, where: str) -> Any:
-    """Checked capacity of a node, in which numbers of devices are written as digits: the kubelet writes 1,000 shares of
-    a GPU as `1k`.
+    """Capacity of a node, checked, with numbers of devices written as digits: `1k`, the kubelet's text for 1,000 shares
+    of a GPU, becomes `1000`.
     """
     found: dict[str, Any] = {}
     for key, each in _any_keys(_quantity)(value, where).items():

@@ -44,7 +44,9 @@ class SlurmNode:
 
     @property
     def is_drained_by_operator(self) -> bool:
-        """True for a drain by the operator, which ends by itself with the cordon that caused it."""
+        """True if the Slurm operator has drained the node because the node is cordoned in Kubernetes. Such a drain ends
+        when the cordon ends.
+        """
         return self.drained_for.startswith(names.REASON_PREFIX)
 
     def document(self) -> dict[str, Any]:
@@ -76,7 +78,8 @@ def is_excluded(node: Json) -> bool:
 
 
 def slurm_gate(expected: Expected, node: Json, pods: Sequence[Json]) -> ClosedGate | None:
-    """Gate that is closed if a node should be in Slurm and is not, with the reason; None where it is, or was excluded.
+    """Closed Slurm gate, with the reason, if the node should be in Slurm and is not; None if the node is in Slurm, or
+    was excluded from it.
 
     A drain in Slurm does not close the gate: it is intended, or follows from a fault.
 

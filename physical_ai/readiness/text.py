@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from physical_ai.readiness.model import ClosedGate, Outcome, Report
 
 MAX_LINES = 12
-"""Most lines for one change; if a hundred nodes change at once, the rest is only counted."""
+"""Maximum number of lines about changed nodes in one report; further nodes are only counted."""
 
 NOT_KNOWN = "This project does not know it."
 """Note about a message, condition or alert that is in none of this project's tables, so its original text is shown."""

@@ -73,8 +73,8 @@ OWNED_IF_MEASURED = {
     f"dcgmExporter.env.{PER_POD}": "pools.<pool>.sharing",
     f"dcgmExporter.env.{RESOURCE_NAMES}": "pools.<pool>.sharing",
 }
-"""Keys that the values file may not set in stacks that collect metrics; other stacks may configure counters of their
-own.
+"""Chart keys that the values file may not set in a stack that collects metrics, each with the setting to change
+instead. In other stacks the file may set these keys.
 """
 
 MODULE = f"{__name__.replace('.', '/')}.py"
@@ -172,8 +172,8 @@ def _renamed(settings: Settings) -> list[dict[str, str]]:
 
 
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Section `driver` of the chart's values. Where NVIDIADriver resources own the drivers, it only enables these;
-    where the ClusterPolicy does, it describes the one driver of all pools.
+    """Section `driver` of the chart's values. If NVIDIADriver resources install the drivers, the section only enables
+    NVIDIADriver resources; if the ClusterPolicy installs them, it describes the one driver of all pools.
     """
     if settings.gpu_operator.driver_owner == "NVIDIADriver":
         # The chart's own NVIDIADriver would select every GPU node that no other NVIDIADriver selects, or conflict with

@@ -2,8 +2,8 @@
 
 Pure functions.
 
-A sign that a more specific cause explains becomes evidence of that cause; a sign that no row knows becomes a cause of
-its own, in the original's words. No sign is dropped.
+A sign that a more specific cause explains becomes evidence of that cause. A sign that has no row in the table of node
+causes becomes a cause of its own, with its original text. No sign is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class NodeFinding:
     reason: str
     fix: str
     signs: tuple[str, ...]
-    """Signs of the cause, each in the original's words and with where it was read."""
+    """Signs of the cause: the original text of each sign, with the source from which it was read."""
     waits: bool
     remedy: Remedy | None
     alerts: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
 def _explained_by_the_past(
     each: Raw, evidence: list[Raw], kept: Sequence[tuple[Raw, list[Raw]]]
 ) -> tuple[Raw, list[Raw]]:
-    """Returns the sign `each` and its evidence. If an earlier Xid of the machine explains the sign, it returns that Xid
-    instead, and adds the sign to the evidence.
+    """Returns the sign `each` with its evidence or, if an earlier Xid of the machine explains the sign, that Xid with
+    the sign added to the evidence.
     """
     before = next((one for one, _ in kept if one.past and one.remedy and one.explains(each)), None)
     if before is None:
@@ -90,8 +90,9 @@ def _merged(given: Iterable[Raw]) -> list[Raw]:
 
 
 def _after_a_job(each: Raw, kept: Sequence[Raw], signs: NodeSigns) -> Raw:
-    """Returns `each`, but with another reason and fix if the device plugin withholds a GPU because of an Xid that a
-    program caused: the GPU works, and only the plugin has to be restarted (NVIDIA/k8s-device-plugin#1014).
+    """Returns the sign `each`, usually unchanged. If the device plugin withholds a GPU only because of an Xid that a
+    program caused, the returned sign advises a restart of the plugin, because the GPU works
+    (NVIDIA/k8s-device-plugin#1014).
     """
     codes = [one.code for one in kept if "job" in one.groups and one.is_of_gpu(each)]
     machine = any(one.remedy and one is not each for one in kept)

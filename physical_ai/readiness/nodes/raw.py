@@ -24,7 +24,7 @@ class Raw:
     groups: frozenset[str]
     reason: str
     shown: tuple[str, ...]
-    """Texts in which the sign was read, in the original's words, each with its source."""
+    """Original texts of the sign, each with the source from which it was read."""
     yields: frozenset[str] = frozenset()
     """Groups of causes that explain this sign: if the node has a cause of one of the groups, the sign is reported as
     evidence of that cause.

@@ -31,8 +31,8 @@ GATE_RANK = _RANKS["node-not-ready"] - 0.5
 explains causes of higher rank.
 """
 OPERAND_RANK = _RANKS["node-deleted"] + 0.5
-"""Rank of a failing Pod of the GPU stack. It is higher than the rank of the node's own causes, because any of these
-explains the Pod's failure.
+"""Rank of a failing Pod of the GPU stack, higher than the ranks of the node's own causes: each of these is more
+specific, and explains why the Pod fails.
 """
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")

@@ -20,7 +20,8 @@ A failure after this time is another fault, for which a restart is tried first.
 
 
 def counts_still(restart: datetime | str | None, now: datetime | str) -> bool:
-    """True where the restart is so recent that it evidently did not repair the present fault.
+    """True if the restart was at most `COUNTS` before `now`, so that a present fault counts as one that the restart did
+    not repair. False for an older restart, and if a time is missing or invalid.
 
     >>> counts_still("2026-11-01T00:00:00+00:00", "2026-11-20T00:00:00Z"), counts_still("2026-03-01", "2026-11-20")
     (True, False)

@@ -43,10 +43,10 @@ class PlatformState:
     """Namespaces of planned releases in which Helm's records could not be read."""
 
     def has(self, release: str) -> bool:
-        """True where the release is installed according to Helm's record.
+        """True if Helm has a record of the release with the status `deployed`.
 
-        If records cannot be read, it is True where objects have the release's annotation, and also where these objects
-        cannot be read either.
+        If the records in the release's namespace could not be read, the result is True if an object in the cluster has
+        the release's annotation, or if a kind of object in `MADE` could not be read either.
         """
         home = self.installed.releases.get(release, "")
         if release in self.releases or home not in self.unrecorded:

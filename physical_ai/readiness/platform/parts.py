@@ -57,8 +57,8 @@ KEPT_BY_POLICY = {
     "dcgm": "nvidia-dcgm",
     "dcgmExporter": "nvidia-dcgm-exporter",
 }
-"""Name of the DaemonSet of each component that the ClusterPolicy switches on or off, for components that every GPU node
-gets.
+"""Name of the DaemonSet of each component that the ClusterPolicy switches on or off. Components that only some GPU
+nodes get are left out.
 """
 PRESENT = "nvidia.com/gpu.present"
 KAI_CONFIG = "kai-config"

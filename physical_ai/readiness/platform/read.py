@@ -89,7 +89,9 @@ def _title(kind: str) -> str:
 
 
 def _config_maps(get: Get, parts: Sequence[Part], unread: list[str]) -> list[Json] | None:
-    """The ConfigMaps among the objects that exist. Each is requested by name, since other ConfigMaps may be large."""
+    """ConfigMaps in `parts` that exist in the cluster; None if the login may not read one. Each ConfigMap is requested
+    by its name, because a list would include large ConfigMaps of others.
+    """
     found: list[Json] = []
     for part in parts:
         try:

@@ -18,7 +18,7 @@ from physical_ai.nested import is_mapping
 from physical_ai.readiness.platform.parts import KINDS, Part, part_of
 
 MOST = 64 << 20
-"""Most bytes of an unpacked record; packed, Helm's limit is the size of a Secret, 1 MiB."""
+"""Maximum size of an unpacked record, in bytes. A packed record has at most 1 MiB, the limit of a Secret."""
 RELEASE_NAME, RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 """Annotations that Helm writes on all objects of a release (Helm v3 and v4, pkg/action)."""
 _KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)

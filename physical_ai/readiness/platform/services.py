@@ -51,8 +51,8 @@ class Targets:
         return [each for each in self._pods.get(namespace(service), ()) if selector and matches(selector, labels(each))]
 
     def is_made(self, service: Mapping[str, Any]) -> bool:
-        """True where a controller in the namespace creates Pods for the Service. If Pods are missing, the report about
-        the controller says why.
+        """True if a controller in the Service's namespace creates Pods that the Service selects. The report about the
+        controller then explains why Pods are missing.
         """
         return bool(self.makers(service))
 
