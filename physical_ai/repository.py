@@ -26,7 +26,7 @@ PROJECT_NAME = "physical-ai"
 """Name of the Pulumi project, which is the prefix of its settings in a stack file."""
 PROJECT_FILE = "Pulumi.yaml"
 PROJECT_VARIABLE = "PHYSAI_PROJECT"
-"""Environment variable with the project's folder, where the current folder is elsewhere."""
+"""Environment variable with the path of the project's folder, for commands that run in a folder outside the project."""
 HOME_VARIABLE = "PHYSAI_HOME"
 
 
@@ -36,9 +36,10 @@ def is_team_project(folder: Path) -> bool:
 
 
 def find_project(start: Path, given: str = "") -> Path | None:
-    """Folder of the project: the given one, otherwise the nearest from `start` upwards; None where there is none.
+    """Folder of the project: `given` unless it is empty, otherwise the nearest project folder among `start` and its
+    parents; None if there is none.
 
-    A checkout works on its own stacks, unless the nearest project is a team's.
+    A checkout of the platform is itself the project, unless the nearest project folder is a team's own.
     """
     if given:
         return Path(given).expanduser().resolve()
@@ -66,7 +67,7 @@ def _current_folder() -> Path:
 _FOUND = find_project(_current_folder(), os.environ.get(PROJECT_VARIABLE, ""))
 HAS_PROJECT = _FOUND is not None
 PROJECT = _FOUND or INSTALLED
-"""Folder of the project. Where there is no project, it is the folder of the installed files, which has layers and no
+"""Folder of the project. Without a project, this is the folder of the installed files, which contains layers, but no
 stack.
 """
 NO_PROJECT = (
@@ -99,7 +100,9 @@ def installed_label() -> str:
 
 
 def part_folder(name: str) -> Path:
-    """Folder of a part: the platform's, or a team's of a name that the platform does not have."""
+    """Folder of the part `name`, among the platform's parts or, if the platform has no such part, among the team's
+    own.
+    """
     return next((folder / name for folder in PART_FOLDERS if (folder / name).is_dir()), PARTS / name)
 
 

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets because of which AKS refuses an upgrade before the upgrade begins (error UnsatisfiablePDB).
+"""PodDisruptionBudgets that make AKS refuse an upgrade before the upgrade begins (error UnsatisfiablePDB).
 
 Pure functions, except `blocking`.
 
@@ -22,7 +22,7 @@ Inputs = Mapping[str, Any] | None
 
 
 def never_lets_go(budget: Mapping[str, Any]) -> str | None:
-    """Reason why AKS refuses upgrades because of a PodDisruptionBudget; None where it does not."""
+    """Reason why `budget` can never allow an eviction, so that AKS refuses upgrades; None if it can allow one."""
     spec: Mapping[str, Any] = budget.get("spec") or {}
     most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
     if most is not None and str(most) in ("0", "0%"):
@@ -40,7 +40,7 @@ def _number(amount: Any, pods: int) -> int:
 
 
 def blocking(get: Get) -> list[str]:
-    """PodDisruptionBudgets in a cluster because of which AKS refuses upgrades, each with its reason.
+    """PodDisruptionBudgets in a cluster that make AKS refuse upgrades, each as a text with its reason.
 
     Raises the exceptions of `get`.
     """
@@ -71,7 +71,9 @@ def is_forced(until: datetime.datetime | None, now: datetime.datetime) -> bool:
 
 
 def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None:
-    """Message in place of AKS's refusal of an upgrade; None where no PodDisruptionBudget blocks it."""
+    """Error message about an upgrade that AKS would refuse because of the PodDisruptionBudgets `found`; None if `found`
+    is empty. `until`: time until which upgrades were forced, now past.
+    """
     if not found:
         return None
     passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""

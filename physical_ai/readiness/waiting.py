@@ -34,17 +34,18 @@ DELETES_NOTHING = (
 )
 
 ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
-"""Time limits of one reading of the cluster, in seconds: of a single reading without a wait, and the least limit of
-each reading in a wait, which may therefore end later than the wait's own limit.
+"""ONCE_SECONDS: time limit, in seconds, of a reading of the cluster without a wait. LAST_SECONDS: least time limit of
+each reading during a wait, so a wait may end this much after its own limit.
 
 Each answer has a limit of its own, but a reading consists of many answers.
 """
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
-"""Least and most seconds between two reads."""
+"""Shortest and longest pause between two readings, in seconds."""
 
 
 def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
-    """Time limit of a wait in seconds. The environment can change the length of a wait, but never adds a wait.
+    """Time limit of a wait in seconds: the value of the variable PHYSICAL_AI_GATE_SECONDS if it is set and `minutes` is
+    above 0, otherwise `minutes` in seconds.
 
     Raises:
         ValueError: the variable is not a number of at least 0.
@@ -86,7 +87,7 @@ def pause(elapsed: float, bound: float) -> float:
 
 
 async def _reading(read: Callable[[], Sequence[Item]], bound: float, elapsed: float) -> Sequence[Item]:
-    """Result of one reading in a thread.
+    """Result of `read`, which runs in a thread of its own.
 
     If the server's answers take longer than the time limit, the thread is abandoned.
 

@@ -16,14 +16,16 @@ class Bounds:
     """
     connect: float = 5.0
     idle: float = 15.0
-    """Most seconds without a byte."""
+    """Maximum number of seconds without a new byte of the answer."""
     size: int = 32 << 20
     """Largest number of bytes. The decoded document may need twenty times as much memory."""
     depth: int = 100
     """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40."""
     tries: int = 4
     patience: float = 30.0
-    """Largest sum of the waits before further tries, in seconds, whatever the server asks for."""
+    """Maximum total time, in seconds, of the waits before repeated requests, even if the server asks for longer
+    waits.
+    """
 
 
 USUAL = Bounds()

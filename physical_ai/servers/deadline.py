@@ -1,4 +1,6 @@
-"""Deadline of an answer for urllib3, whose own limits apply to each read: a slow server could send byte by byte."""
+"""Time limit on a complete answer for urllib3. The limits of urllib3 apply to each read, so an answer that arrives byte
+by byte could take any time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _current = threading.local()
 
 
 class Deadline:
-    """Context in which this thread's connections are shut down once the time is over.
+    """Context manager that shuts down this thread's connections once its time is over.
 
     with Deadline(30) as deadline:
         ...             # ends with some error of the connection soon after 30 seconds

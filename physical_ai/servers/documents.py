@@ -10,7 +10,7 @@ from physical_ai.nested import is_mapping
 from physical_ai.servers.bounds import USUAL
 
 SHOWN = 60
-"""Most characters to show of an answer that is not a document."""
+"""Maximum number of characters that a message shows of an answer that is not a JSON document."""
 
 
 class NotADocument(Exception):

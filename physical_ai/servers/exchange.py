@@ -98,10 +98,10 @@ def exchange(
 
 
 def _answer(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answer:
-    """Answer of `_once`.
+    """Answer to one request.
 
-    If a reused connection turns out to be closed, as servers close idle ones at any time, the request is repeated
-    within the same time limit, unless it changes something.
+    Servers close idle connections at any time. If a reused connection turns out to be closed, a GET request is repeated
+    within the same time limit; other requests are not repeated, because they may change something.
     """
     began = time.monotonic()
     try:

@@ -39,8 +39,8 @@ def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Ite
 
 
 def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """Title and explanations, from alerts and Xids, of something that has left the cluster; None where no alert names
-    it.
+    """Title and explanations of a node, Pod or other object that has left the cluster, from the alerts and Xids that
+    name the object; None if no alert or Xid does.
     """
     alerts = [each for each in index.given.alerts or () if wanted in each.names()]
     if index.alerts_of_node(wanted) or wanted in index.given.xids:
@@ -91,7 +91,7 @@ def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
 
 
 def of_alert(title: str, alert: Alert, index: Index) -> Explanation:
-    """An alert as a cause of its own, explained by the table where it has a row."""
+    """Explanation whose cause is the alert itself, with reason and fix from `causes.yaml` if it lists the alert."""
     node = next((own for kind, own in alert.about(index.nodes) if kind == "node"), "")
     given = index.given
     signs = NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=given.stack, existing=given.existing)
@@ -105,7 +105,9 @@ def _explains(found: Iterable[Explanation], alert: Alert) -> bool:
 
 
 def _kind(wanted: str, alert: Alert) -> str:
-    """Kind of an object that an alert names, from the label that has its name: `pod`, `job`."""
+    """Kind of the object `wanted` that an alert is about, such as `pod` or `job`: the key of the alert's label whose
+    value is the object's name, or `object` if no label has this value.
+    """
     own = wanted.rpartition("/")[2]
     key = next((key for key, value in alert.labels.items() if value == own), "object")
     return {"job_name": "job", "exported_pod": "pod"}.get(key, key)

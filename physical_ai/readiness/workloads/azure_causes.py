@@ -17,14 +17,14 @@ CHANGING = ("Creating", "Updating", "Upgrading", "Scaling", "Starting", "Upgradi
 
 
 def node_group(declared: DeclaredPool, status: Mapping[str, Any]) -> Json | None:
-    """The pool's group in the autoscaler's status. Groups are scale sets: `aks-POOL-12345678-vmss`."""
+    """Group of the pool (its scale set, `aks-POOL-12345678-vmss`) in the autoscaler's status; None if not listed."""
     groups: list[Json] = at(status, "nodeGroups", [])
     return next((each for each in groups if str(each.get("name", "")).startswith(f"aks-{declared.name}-")), None)
 
 
 def backoff(declared: DeclaredPool, status: Mapping[str, Any]) -> str:
-    """Azure's last refusal to add a node to the pool, after which the autoscaler pauses; empty where it does not
-    pause.
+    """Azure's last refusal to add a node to the pool, if the autoscaler pauses because of the refusal; empty if the
+    autoscaler does not pause.
     """
     group = node_group(declared, status)
     if group is None or at(group, "scaleUp.status") != "Backoff":
@@ -34,8 +34,8 @@ def backoff(declared: DeclaredPool, status: Mapping[str, Any]) -> str:
 
 
 def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
-    """Explanation of why Azure itself gives the pool no node now: by the pool's state, or because it does not exist;
-    None otherwise.
+    """Explanation of why Azure adds no node to the pool now: the pool does not exist, is stopped, has failed, or is
+    being changed. None if Azure was not asked, or if the pool is in none of these states.
     """
     azure = index.given.azure
     if azure is None:
@@ -64,7 +64,9 @@ def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation |
 
 
 def not_managed(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
-    """Explanation for an autoscaler that manages other pools, but not this one; None otherwise."""
+    """Explanation for an autoscaled pool that is missing from the autoscaler's status although the status lists other
+    pools; None for any other pool.
+    """
     status = index.given.autoscaler
     if not declared.autoscaled or not at(status, "nodeGroups", []) or node_group(declared, status) is not None:
         return None

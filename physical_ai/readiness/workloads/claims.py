@@ -84,7 +84,9 @@ def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
 
 
 def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
-    """Id of the cause why Pods with these tolerations get no device, and the facts that the cause's text mentions."""
+    """Id of the cause why a Pod with the tolerations in `spec` gets no device, and the facts that the cause's text
+    mentions.
+    """
     held = index.claimed
     reached = [device for device in index.devices if device.node in index.nodes]
     if not reached:

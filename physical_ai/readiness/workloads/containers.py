@@ -1,5 +1,5 @@
-"""Explanation of a container that does not start, or that ended: from the kubelet's message, its last message and its
-log. Pure functions.
+"""Explanations of containers that do not start, or that ended. They come from the kubelet's message, the container's
+last message and the container's log. Pure functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from physical_ai.readiness.workloads.model import Explanation
 
 NOT_STARTED = ("ContainerCreating", "PodInitializing")
 BEFORE = ("FailedScheduling", "NotTriggerScaleUp", "Unschedulable", "FailedBinding", "BindingError")
-"""Reasons of events about a Pod from the time before it had a node."""
+"""Reasons of events that a Pod gets before it has a node."""
 LAST_LINES = 60
 """Number of last log lines that are searched for the cause of a container's end. The cause may be far from the end,
 because launchers write a summary below a traceback.
@@ -40,7 +40,9 @@ GRID = "grid"
 
 
 def container_problem(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Explanation of why a Pod on a working node is not ready; None where no container shows why."""
+    """Explanation of why a Pod on a working node is not ready; None if the Pod has ended, or if neither a container nor
+    a readiness gate shows why.
+    """
     container, status = unfinished(pod)
     if at(pod, "status.phase", "Pending") not in ("Pending", "Running"):
         return None
@@ -73,8 +75,8 @@ def _not_ready(pod: Mapping[str, Any], container: str, index: Index) -> Explanat
 
 
 def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Explanation of a Pod that is not ready although all its containers are: the conditions that other controllers
-    have not set; None otherwise.
+    """Explanation of a Pod whose containers are ready, but whose readiness gates are not: it names the conditions that
+    other controllers have not set. None if the Pod is ready, or if all these conditions are set.
     """
     gates = [str(each.get("conditionType", "")) for each in at(pod, "spec.readinessGates", [])]
     shut = [each for each in gates if condition(pod, each).get("status") != "True"]
@@ -87,7 +89,7 @@ def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
 
 
 def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
-    """Explanations of a Pod that is ready now, between two of many restarts."""
+    """Explanations of a Pod that is ready now, for each container with 3 or more restarts and a recent end."""
     statuses: list[Json] = at(pod, "status.containerStatuses", [])
     for status in statuses:
         ended: Json = at(status, "lastState.terminated") or {}

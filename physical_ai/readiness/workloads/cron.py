@@ -91,7 +91,7 @@ def parsed(text: str) -> Schedule:
 
 
 def zone_of(name: str) -> datetime.tzinfo | None:
-    """Time zone of a name, UTC for an empty name; None for a zone that this machine does not know."""
+    """Time zone with this name; UTC for an empty name, None for a name that this machine does not know."""
     try:
         return zoneinfo.ZoneInfo(name) if name else datetime.UTC
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

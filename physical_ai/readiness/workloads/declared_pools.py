@@ -1,4 +1,6 @@
-"""Node pools of the settings in the form of nodes: what a Pod would find there, even while a pool has no nodes."""
+"""Node pools of the settings, each described as an empty node on which a Pod could be placed, even if the pool has no
+nodes now.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _TAINTS = {SYSTEM_POOL: [SYSTEM_TAINT], runners.POOL: [runners.TAINT]}
 
 
 def declared_pools(settings: Settings) -> tuple[DeclaredPool, ...]:
-    """All node pools of a stack. GPU pools come first, since Pods usually wait for GPUs."""
+    """Descriptions of all node pools of a stack, GPU pools first, since Pods usually wait for GPUs."""
     pools = {**settings.pools, **dict(reversed(shared_subnet_pools(settings).items()))}
     return tuple(_plan(settings, name, pool) for name, pool in pools.items())
 

@@ -1,4 +1,4 @@
-"""Answers to why a Pod, workflow, node or pool does not work, and a list of all that does not. Pure functions."""
+"""Explanations of why a Pod, workflow, node or pool does not work, and a list of all problems. Pure functions."""
 
 from __future__ import annotations
 

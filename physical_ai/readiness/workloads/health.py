@@ -15,7 +15,7 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json, at, condition, name
 
 WANTED = "Complete", "SuccessCriteriaMet"
-"""Conditions of a Job that has succeeded."""
+"""Conditions of a Job; each of them shows that the Job has succeeded."""
 REPLICAS: Mapping[str, tuple[str, str]] = {
     "Deployment": ("spec.replicas", "status.availableReplicas"),
     "ReplicaSet": ("spec.replicas", "status.availableReplicas"),
@@ -28,7 +28,8 @@ DONE = ("COMPLETED", "FAILED_CANCELED")
 
 
 def pod_shortfall(pod: Mapping[str, Any]) -> str:
-    """Problem of a Pod; empty for a Pod that has succeeded, or runs and is ready, if its containers show no failure.
+    """Problem of a Pod, such as its deletion or a failed container. Empty if the Pod has succeeded or is ready, is not
+    being deleted, and no container shows a failure.
 
     Debug containers (ephemeral) do not count.
     """
@@ -91,7 +92,7 @@ def _statuses(pod: Mapping[str, Any]) -> list[Json]:
 
 
 def job_shortfall(job: Mapping[str, Any]) -> str:
-    """Problem of a Job; empty for a Job that is complete, or has all Pods running that it may have now."""
+    """Problem of a Job. Empty if the Job is complete, or as many Pods are ready as should run (`job_wants`)."""
     if any(condition(job, kind).get("status") == "True" for kind in WANTED):
         return ""
     for kind in ("Failed", "FailureTarget"):
@@ -107,7 +108,7 @@ def job_shortfall(job: Mapping[str, Any]) -> str:
 
 
 def job_wants(job: Mapping[str, Any]) -> int:
-    """Number of the Job's Pods that should run now."""
+    """Number of the Job's Pods that should run now: the parallelism or, if smaller, the missing completions."""
     parallel = int(at(job, "spec.parallelism", 1))
     completions = at(job, "spec.completions")
     left = parallel if completions is None else int(completions) - int(at(job, "status.succeeded", 0))
@@ -160,7 +161,7 @@ def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any]], least: int) -> str:
-    """Problem of a PodGroup of KAI; empty where enough of its members are healthy, or none is left to start."""
+    """Problem of a PodGroup of KAI. Empty if `least` or more of its Pods are healthy, or all have succeeded."""
     alive = [pod for pod in members if at(pod, "status.phase") != "Succeeded"]
     well = [pod for pod in alive if not pod_shortfall(pod)]
     if not alive or len(well) >= least:

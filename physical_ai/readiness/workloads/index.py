@@ -45,23 +45,23 @@ class Index(EventIndex):
         self.gates: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate != ROLLOUT}
         """Closed gate of each node that does not offer its GPUs, by node."""
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
-        """Closed gate `rollout`, by node: the node offers its GPUs, but a change has not reached it, or its driver is
-        not verified.
+        """Closed gate `rollout`, by node. Such a node offers its GPUs, but a change has not reached the node, or its
+        driver is not verified.
         """
         self._takes: dict[str, bool] = {}
         self.findings: dict[str, tuple[NodeFinding, ...]] = {}
         """Causes of the problems of a node, by node. A node is missing until its causes are computed."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
-        """Cause why claims get no device, as the cause's id and its facts, by the tolerations of the claiming Pods. An
-        entry is added when it is first needed.
+        """Id and facts of the cause why claims get no device, by the tolerations of the claiming Pods. An entry is
+        added when it is first needed.
         """
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
         """Figures for the texts about a gang that never starts, by gang. Filled on demand."""
         self.port_holders: dict[int, list[str]] = {}
         """Pods that hold a host port, by port. Filled on demand."""
         self.blocked: dict[tuple[str, bool], Json | None] = {}
-        """First node of a pool that takes no Pods, for example because it is cordoned; None where each node takes Pods.
-        The key is the pool, and True for Pods that request GPUs. An entry is added when it is first needed.
+        """First cordoned or otherwise blocked node of a pool; None if no node of the pool is blocked. The key is the
+        pool's name, and True for Pods that request GPUs. An entry is added when it is first needed.
         """
 
     @cached_property
@@ -82,7 +82,7 @@ class Index(EventIndex):
         ]
 
     def operands_on(self, node: str) -> list[Json]:
-        """Pods of the GPU Operator's DaemonSets on a node that do not run."""
+        """Pods on a node that belong to DaemonSets of the GPU Operator and do not run."""
         return self._operands.get(node, [])
 
     @cached_property
@@ -117,8 +117,8 @@ class Index(EventIndex):
         return self._by_pool.get(pool, [])
 
     def template(self, declared: DeclaredPool) -> Json:
-        """Node without Pods that the pool would add: it has the taints, resources and labels of the settings, and the
-        labels of an existing node of the pool.
+        """Node that the pool would add, without Pods. Taints and resources come from the settings; labels come from the
+        settings and from an existing node of the pool.
         """
         metadata: Json = {"name": f"{declared.name} (new node)", "labels": dict(declared.labels)}
         live = self.on_pool(declared.name)

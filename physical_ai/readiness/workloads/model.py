@@ -90,7 +90,7 @@ class Workloads:
     records: Sequence[Json] = ()
     """ConfigMaps with the records of GPU machines."""
     refused: Sequence[str] = ()
-    """Requests for objects of the cluster that were refused; requests that were not made are not among them."""
+    """Refused requests for objects of the cluster."""
     unread: Sequence[str] = ()
     """Objects that the login may not read, with the refusal; nothing is known about them."""
     platform: PlatformState | None = None
@@ -99,7 +99,7 @@ class Workloads:
     """True where the stack installs OSMO's agents."""
     stack: str = "STACK"
     existing: bool = False
-    """True for an existing cluster, for which no advice may be about AKS."""
+    """True for an existing cluster, to which advice about AKS does not apply."""
     now: str = ""
     """Time of the reading, as Kubernetes writes it."""
 
@@ -127,7 +127,9 @@ class Explanation:
     past: bool = False
     """True where the subject has left the cluster, or the cause is over."""
     known: bool = True
-    """False where only the evidence is known, in the original's own words."""
+    """True for an explanation by a known cause; False for an explanation that only repeats the evidence in its own
+    words.
+    """
     signs: tuple[str, ...] = ()
     """All signs of the cause, each with where it was read; the first one is the evidence."""
     alerts: tuple[str, ...] = ()

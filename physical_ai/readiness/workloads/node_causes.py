@@ -28,7 +28,9 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def leaving(item: str, node: Json, index: Index) -> Explanation | None:
-    """Explanation for a node that Azure, the autoscaler or somebody else removes; None where nobody does."""
+    """Explanation for a node that Azure, the autoscaler or somebody else is removing; None for a node that nobody is
+    removing.
+    """
     pending_removal = removal(node)
     if pending_removal is None:
         return None
@@ -80,7 +82,7 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
-    """Explanation for `item`, such as a Pod, whose problem is that the gate of a node is closed: with the gate's
+    """Explanation of a problem that a node's closed gate causes for `item`, such as a Pod. It contains the gate's
     message, reason and fix.
     """
     return index.explanation(

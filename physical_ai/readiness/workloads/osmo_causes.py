@@ -1,4 +1,4 @@
-"""A workflow that OSMO knows, and of which the cluster has no Pods. Pure functions.
+"""Explanations of workflows that OSMO knows, but that have no Pods in the cluster. Pure functions.
 
 `Workloads.workflows` are documents of OSMO's API, GET /api/workflow/NAME: `name`, `status`, `pool`, and `groups` with
 `name`, `status`, `failure_message`, `remaining_upstream_groups` and `tasks` (NVIDIA/OSMO, core/workflow/objects.py).

@@ -55,7 +55,9 @@ class OwnerIndex:
         return dict(found)
 
     def owner_of(self, item: Mapping[str, Any]) -> tuple[str, Json] | None:
-        """Kind and object of an object's controller; None where it is not known."""
+        """Kind and content of the object that controls `item`, such as a ReplicaSet; None if no controller of `item` is
+        known.
+        """
         kind, uid = self.controller(item)
         found = self._by_uid.get((kind, uid)) if uid else None
         return (kind, found) if found is not None else None
@@ -84,8 +86,8 @@ class OwnerIndex:
 
     @cached_property
     def _deployed(self) -> Mapping[str, list[Json]]:
-        """Pods of ReplicaSets, by the Deployment's UID; by its namespace and name where the ReplicaSet was not
-        read.
+        """Pods of ReplicaSets. The key is the UID of the ReplicaSet's Deployment or, if the ReplicaSet was not read,
+        the Deployment's NAMESPACE/NAME.
         """
         sets = self.given.owners.get("ReplicaSet", ())
         keepers = {str(at(each, "metadata.uid", "")): self.controller(each) for each in sets}
@@ -100,8 +102,8 @@ class OwnerIndex:
 
 
 def _deployment_of(pod: Mapping[str, Any]) -> str:
-    """Name of the Deployment in a ReplicaSet's name, which ends with the Pods' hash; empty for a ReplicaSet without a
-    Deployment.
+    """Name of the Deployment to which `pod` belongs: the name of its ReplicaSet without the hash of the Pod template.
+    Empty if the name of its ReplicaSet does not end with the hash.
     """
     hashed = labels(pod).get("pod-template-hash")
     references: list[Json] = at(pod, "metadata.ownerReferences", [])

@@ -1,5 +1,5 @@
-"""Explanations of Jobs, Deployments and other owners of Pods, and of groups and queues: their own failures, and those
-of their Pods. Pure functions.
+"""Explanations of Jobs, Deployments and other owners of Pods, and of KAI's groups and queues, from their own status and
+from the problems of their Pods. Pure functions.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
-    """True where all Pods of the owner are healthy, and only the number of ready Pods in the owner's status is
-    outdated.
+    """True if the owner reports no failure and enough of its Pods are healthy, so that only the number of ready Pods in
+    its status is outdated.
     """
     desired = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
     if failure_said(item):
@@ -98,8 +98,8 @@ def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Expla
 
 
 def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation | None:
-    """Explanation from a Job's own status: it has failed, is suspended, or belongs to another controller; None
-    otherwise.
+    """Explanation, from a Job's own status, of a Job that has failed, is suspended, or is left to another controller
+    without active Pods; None for any other Job.
     """
     item, facts = f"job {namespace(job)}/{name(job)}", {"job": name(job), "namespace": namespace(job)}
     found = (condition(job, kind) for kind in ("Failed", "FailureTarget"))
@@ -153,7 +153,9 @@ def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPo
 
 
 def _settled(item: Mapping[str, Any], index: Index) -> bool:
-    """True where enough time has passed since the last change of the owner that its Pods should exist."""
+    """True if the last change of the owner is more than `SETTLING` seconds ago or has no known time, so that the
+    owner's Pods should exist.
+    """
     conditions: list[Json] = at(item, "status.conditions", [])
     times = [str(each.get("lastTransitionTime") or "") for each in conditions]
     last = max([*times, str(at(item, "metadata.creationTimestamp", "") or "")])
@@ -167,7 +169,7 @@ def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
-    """True for a failed Pod that its owner no longer needs. The Pod is not reported."""
+    """True for a failed Pod that its owner has replaced or no longer needs. Such a Pod is not reported as a problem."""
     if at(pod, "status.phase") != "Failed":
         return False
     found = index.owner_of(pod)

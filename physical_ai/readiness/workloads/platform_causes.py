@@ -1,5 +1,5 @@
-"""Explanations that blame software of the platform: an object that is missing, switched off or unavailable explains the
-problems of Pods, nodes and workflows that depend on it.
+"""Explanations that name software of the platform as the cause of a problem: a Pod, node or workflow depends on an
+object that is missing, switched off or unavailable.
 
 Pure functions.
 """
@@ -30,7 +30,7 @@ EFFECTS = {
     OPERATOR_NAMESPACE: "nodes that join or restart lack what it does",
     amd.NAMESPACE: "nodes with AMD's GPUs that join or restart lack what it does",
 }
-"""Effect of the absence of a platform's object, by the object's namespace."""
+"""Effect of an absent object of the platform, by the namespace of the software that needs the object."""
 _STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
 
 
@@ -46,15 +46,15 @@ def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Explanations that name absent objects of these areas."""
+    """Explanations for `item` by absent objects of software in the namespaces `areas`, without OSMO's agents."""
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):
             yield _explained(item, found, index)
 
 
 def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations that name absent objects on which a GPU node depends. Objects that its gates or its Pods already
-    explain are left out.
+    """Explanations of a GPU node's problem by missing or switched-off objects of the GPU Operator that serves the node.
+    Unavailable objects are left out, because the node's gates or the objects' Pods explain them.
     """
     declared = next((each for each in index.given.pools if each.name == pool_of(node)), None)
     gpus = [*(declared.gpus if declared is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
@@ -62,7 +62,7 @@ def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
 
 
 def parts_of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
-    """Explanations that name absent objects on which the future nodes of an empty pool will depend."""
+    """Explanations for an empty pool by missing or switched-off objects that its future GPU nodes will need."""
     return _of_gpus(f"pool {declared.name}", list(declared.gpus), index)
 
 
@@ -75,8 +75,8 @@ def _of_gpus(item: str, gpus: Collection[str], index: Index) -> Iterator[Explana
 
 
 def named(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """Title and explanations of an object of the platform, by NAME or NAMESPACE/NAME, that does not do its work; None
-    for another name.
+    """Title and explanations of the platform's object with the name `wanted` (NAME or NAMESPACE/NAME) that does not do
+    its work; None if no such object has this name.
     """
     found = [each for each in index.absences if wanted in (each.part.name, f"{each.part.namespace}/{each.part.name}")]
     return (_subject(found[0]), [_explained(_subject(each), each, index) for each in found]) if found else None

@@ -157,8 +157,8 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Id of the cause of a waiting Pod, and its facts. If the request alone exceeds the queue's limit or quota, waiting
-    cannot help, so a cause replaces `cause` that says so; otherwise the result is `cause` without facts.
+    """Id of the cause of a waiting Pod, and its facts. If the Pod's request alone exceeds the queue's limit or quota,
+    the result is a cause that says that waiting cannot help, with the amounts; otherwise it is `cause` without facts.
     """
     match = _LIMIT.search(message) or _GUARANTEE.search(message)
     if match is None or quantity(match["asked"]) is None or quantity(match["most"]) is None:
@@ -171,7 +171,9 @@ def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
 
 
 def _missing_parent(queue: str, known: Mapping[str, Json]) -> str:
-    """Name of the missing queue above this one; empty where all exist. KAI ignores all queues below a missing one."""
+    """Name of the first queue that does not exist, from `queue` upwards through its parents; empty if all exist. KAI
+    ignores all queues below a missing queue.
+    """
     seen: set[str] = set()
     while queue in known and queue not in seen:
         seen.add(queue)

@@ -28,11 +28,11 @@ from physical_ai.readiness.workloads.model import DeclaredPool, Workloads
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE as GPU_NAMESPACE
 
 MAX_LOGS = 8
-"""Most logs of one diagnosis, since each request goes through the API server to a node."""
+"""Maximum number of failed containers whose logs are read. Each log is a request through the API server to a node."""
 MAX_PEER_LOGS = 16
-"""Most additional logs: of the running members of gangs in which a collective operation timed out."""
+"""Maximum number of additional logs: of running members of gangs in which a collective operation timed out."""
 LOG_LINES = "200"
-"""Lines of a log that are read.
+"""Number of lines that are read from the end of each log.
 
 PyTorch writes dozens of lines after the one that names the operation in which a rank waited.
 """
@@ -57,12 +57,12 @@ def read_workloads(
     *,
     now: datetime.datetime | None = None,
 ) -> Workloads:
-    """Reads the present state of the cluster, and returns it: eleven requests, those of the gates, and the logs of at
-    most 24 containers.
+    """Reads the present state of the cluster, and returns it. This takes eleven requests, the requests for the gates,
+    the logs of at most 24 containers, and up to four further requests.
 
-    There are up to four further requests: two if a Pod has a claim, one if a Deployment or ReplicaSet lacks Pods, and
-    one if GPU pools are expected or no node and no Pod is named `wanted`. Nodes and Pods are required; other objects
-    that the login may not read are listed in the result. `now` replaces the time of this machine's clock.
+    The further requests are two if a Pod has a claim, one if a Deployment or ReplicaSet lacks Pods, and one if GPU
+    pools are expected or no node and no Pod is named `wanted`. Nodes and Pods are required; other objects that the
+    login may not read are listed in `unread` of the result. `now` replaces the time of this machine's clock.
 
     Raises:
         Unreachable, Unusable: `get` raised it.
@@ -111,10 +111,10 @@ def read_workloads(
 
 
 def node_workloads(get: Get, stack: str, *, existing: bool, now: datetime.datetime | None = None) -> Workloads:
-    """Reads the state of nodes only, for commands that name causes of nodes: two requests, and one for the records.
+    """Reads the nodes, their events, and the records of machines, for commands that name causes of nodes.
 
-    Records and events only serve as evidence: those that the login may not read, or that are too many, are listed in
-    the result.
+    Records and events only serve as evidence: if the login may not read them, or they are too many, they are listed in
+    `unread` of the result.
 
     Args:
         existing: True for an existing cluster.

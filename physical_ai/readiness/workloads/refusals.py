@@ -24,9 +24,10 @@ _POD = re.compile(r'(?:pods? |Pod )"[^"]+"')
 
 
 def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
-    """Explanations of the last refusal of each controller that lacks Pods; with `wanted`, only of events that name it.
+    """Explanations of the last refusal to create Pods for each controller that lacks Pods; with `wanted`, only
+    explanations of events that mention this name.
 
-    Refusals for a controller that no longer exists, or has its Pods now, are history: `past_refusals` returns them.
+    Refusals for a controller that no longer exists, or has its Pods now, are left out: `past_refusals` returns them.
     """
     for event in _last(index, wanted):
         if not is_history(event, index):
@@ -93,7 +94,7 @@ def is_history(event: Mapping[str, Any], index: Index) -> bool:
 
 
 def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
-    """True where a controller has created as many Pods as it may have now."""
+    """True if a controller has created as many Pods as it should have now."""
     if kind == "Job":
         return not job_shortfall(owner) or int(at(owner, "status.active", 0)) >= job_wants(owner) > 0
     if condition(owner, "ReplicaFailure").get("status") == "True":

@@ -21,7 +21,7 @@ LATE = 60.0
 
 
 def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why a Pod with a node does not run, or why its node has a problem."""
+    """Explanations of why a Pod that has a node does not run, and of problems of this node that affect the Pod."""
     phase, host = at(pod, "status.phase"), str(at(pod, "spec.nodeName", ""))
     shortfall = pod_shortfall(pod)
     if phase == "Succeeded" and not shortfall:

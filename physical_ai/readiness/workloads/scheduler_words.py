@@ -1,4 +1,5 @@
-"""Explanations from a scheduler's message about a Pod that would fit a node by requests, labels and taints.
+"""Explanations, from a scheduler's message, of a Pod that waits although its requests, labels and tolerations fit a
+node.
 
 Pure functions.
 """
@@ -38,7 +39,9 @@ def is_selected(pod: Mapping[str, Any], node: Json) -> bool:
 
 
 def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
-    """Explanations for a Pod that would fit a node by requests, labels and taints: host ports, other Pods, volumes."""
+    """Explanations of a Pod that waits although its requests, labels and tolerations fit a node. The obstacle is a host
+    port, another Pod, a volume, or the Pod's group.
+    """
     group = index.group(pod)
     reason = str(condition(pod, "PodScheduled").get("reason", "") or "")
     words = message.partition(PREEMPTION)[0]
@@ -132,8 +135,8 @@ def gang_too_large(pod: Mapping[str, Any], message: str, index: Index) -> Explan
 
 
 def _never(pod: Mapping[str, Any], group: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """Numbers and pools that show that a group is too large ever to start. Empty where it may start, and where its Pods
-    have different requests.
+    """Numbers and pools that show that a group is too large ever to start. Empty if the pools have room for the group,
+    if no pool fits its Pods, if one Pod is enough to start, or if its Pods have different requests.
     """
     members, least = index.members(group), least_of(group)
     if least < 2 or any(requests(each) != requests(pod) for each in members):

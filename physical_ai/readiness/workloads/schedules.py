@@ -45,7 +45,7 @@ def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Ite
 
 
 def all_schedule_causes(index: Index) -> Iterator[Explanation]:
-    """Explanations of CronJobs that do not do their work, except explanations by their Jobs.
+    """Explanations of CronJobs that do not do their work, without explanations that come from their existing Jobs.
 
     Suspended CronJobs are left out: `all_parts` reports those of the platform, and others are suspended on purpose.
     """
@@ -55,7 +55,7 @@ def all_schedule_causes(index: Index) -> Iterator[Explanation]:
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Explanations of why a CronJob does not do its work, except explanations by its existing Jobs.
+    """Explanations of why a CronJob does not do its work, without explanations that come from its existing Jobs.
 
     They cover a schedule that is not due within five years, a schedule that the controller calls invalid, a Job that
     was due and not started, and a last Job that failed and was deleted.
@@ -96,7 +96,9 @@ def _is_late(item: Mapping[str, Any], due: datetime.datetime, index: Index) -> b
 
 
 def _times(item: Mapping[str, Any]) -> Sequence[str]:
-    """Creation time of a CronJob and time of its last run; a Job is not due before the CronJob exists."""
+    """Two times of a CronJob: its creation, before which no Job is due, and its last run. A missing time is an empty
+    text.
+    """
     return [str(at(item, key, "") or "") for key in ("metadata.creationTimestamp", "status.lastScheduleTime")]
 
 
