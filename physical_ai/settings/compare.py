@@ -25,7 +25,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Difference:
-    """A setting in which two stacks differ; None for a stack without the setting."""
+    """A setting in which two stacks differ. `a` and `b`: the setting in each stack; None for a stack without it."""
 
     path: str
     a: Explained | None
@@ -69,7 +69,9 @@ def _value(row: Explained | None) -> Any:
 
 
 def _merged_order(first: list[str], second: list[str]) -> list[str]:
-    """The first list, with the elements of the second placed behind their neighbours of the same section."""
+    """Paths in `first`, followed by the paths that only `second` has. An added path of a section that `first` contains
+    is placed behind the last path of this section.
+    """
     order = list(first)
     for path in second:
         if path in order:

@@ -24,7 +24,7 @@ from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, 
 from physical_ai.settings.validate import validate
 
 REFERENCE = "The stack is the example that comes with the platform."
-"""Explanation of a stack that is loaded without a project."""
+"""Sentence in the warning about a stack that is loaded without a project."""
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
@@ -64,8 +64,8 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, 
 
 
 def deployed_to_azure(root: FilePath = STACKS) -> list[str]:
-    """Names of the stacks that are deployed to Azure; stacks that record the past or use an existing cluster are left
-    out.
+    """Names of the stacks that are deployed to Azure: all stacks except those with `record: true`, which only run in
+    the simulator, and those on an existing cluster.
 
     Raises SettingsError where a stack does not load.
     """

@@ -1,4 +1,4 @@
-"""Loading of the other stacks whose clusters a control plane serves. They are loaded as for their own deployment."""
+"""Loading of the other stacks whose clusters a control plane serves. Each is loaded as if it were deployed itself."""
 
 from __future__ import annotations
 

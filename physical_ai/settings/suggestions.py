@@ -13,7 +13,7 @@ from physical_ai.settings.layers.merge import ALIKE, POOLS
 from physical_ai.settings.layers.paths import Path, parse, show
 
 MOST = 6
-"""Most paths that a suggestion lists."""
+"""Maximum number of paths that a suggestion lists."""
 
 
 def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:

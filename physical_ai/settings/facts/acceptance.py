@@ -55,8 +55,8 @@ def not_for(check: Check, pool: Pool) -> str:
 
 
 def _of_others(check: Check, pool: Pool) -> str:
-    """Reason why a check does not apply to another vendor's GPUs, or to GPUs given by claims; empty where it
-    applies.
+    """Reason why a check does not apply to the pool's GPUs: they are not NVIDIA's, or Pods get them by claims, which
+    this check does not support. Empty if the check applies.
     """
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
@@ -70,8 +70,8 @@ def _of_others(check: Check, pool: Pool) -> str:
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
     """GPUs that the check's Pod requests, as number by resource name: all GPUs of the node, or one.
 
-    GPUs that Pods get by claims have the name of the DRA driver. Shares of a GPU are requested one at a time, since
-    device plugins can be set to refuse more.
+    If Pods get GPUs by claims, the name is the DRA driver's. Shares of a GPU are requested one at a time, unless the
+    check requires all of them, because device plugins can be set to refuse more.
     """
     offered = {CLAIM_DRIVER: gpus_per_node(pool)} if pool.uses_claims else gpu.gpu_resources(pool)
     if check.gpus == "all" or (check.gpus == "every" and gpu.sharing_kind(pool) == "none"):
@@ -80,7 +80,7 @@ def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
 
 
 def image_of(settings: Settings, check: Check) -> str | None:
-    """Image of a check: the stack's own, otherwise the catalogue's; None where the stack has to name one."""
+    """Image of a check, from the stack's settings or else from the catalogue; None if neither names an image."""
     own = settings.health.acceptance.images.get(check.image)
     return own or check_images()[check.image].at(settings.grid_driver.image_registry)
 
@@ -93,7 +93,7 @@ def no_image(check: Check) -> str:
 
 @dataclass(frozen=True)
 class Promise:
-    """State of a pool's nodes that the settings promise; None where they promise nothing."""
+    """State that the settings promise for a pool's nodes. A field is None if the settings promise nothing about it."""
 
     driver: str | None
     modules: Literal["open", "proprietary"] | None

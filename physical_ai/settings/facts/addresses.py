@@ -12,7 +12,9 @@ SHARED = IPv4Network("100.64.0.0/10")
 """Shared address space of RFC 6598, which AKS docs also recommend for overlay Pods."""
 ANY_ADDRESS = "0.0.0.0/0"
 METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
-"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
+"""Addresses at which every process on an Azure machine can get tokens of the machine's identity, and the machine's
+configuration.
+"""
 
 MOST_REACHING = {4: 2**24, 6: 2**96}
 """Largest number of addresses, by IP version, that one organization's networks can have: a /8 for IPv4 (a registry's

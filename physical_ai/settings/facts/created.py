@@ -6,7 +6,9 @@ from physical_ai.settings.models.tree import Settings
 
 
 def creates_cluster(settings: Settings) -> bool:
-    """True where the stack creates its cluster and network; an existing cluster brings both."""
+    """True if the stack creates its cluster and network; False if it uses an existing cluster and the cluster's
+    network.
+    """
     return settings.azure_network is not None
 
 

@@ -59,7 +59,7 @@ def deletion_words(settings: Settings) -> str:
 
 
 def data_facts(settings: Settings, given: DataServices) -> DataFacts:
-    """Facts about the data services. They are passed as `given`, because `settings.data_services` may be None."""
+    """Facts about the data services `given`, a parameter because `settings.data_services` may be None."""
     production = settings.environment == PRODUCTION
     region = regions().get(settings.region)
     has_zones = region is not None and bool(region.zones)
@@ -138,7 +138,9 @@ def restore_stamp(at: str) -> str:
 
 
 def restore_problem(at: str, backup_days: int, now: datetime) -> str | None:
-    """Reason why a server cannot be restored to a time, as far as its settings show; None where it may be."""
+    """Reason why a database server cannot be restored to the time `at`: the time is in the future, or older than the
+    backups. None if it is neither.
+    """
     moment = datetime.fromisoformat(at)
     if moment > now:
         return f"{at} is in the future."

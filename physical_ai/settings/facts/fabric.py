@@ -16,7 +16,7 @@ def has_infiniband(pool: Pool) -> bool:
 
 
 def uses_fabric(pool: Pool) -> bool:
-    """True where the settings give Pods the InfiniBand adapters of the pool's nodes, and these have any."""
+    """True if the settings give Pods InfiniBand adapters, and the pool's nodes have InfiniBand adapters."""
     return pool.fabric == "infiniband" and has_infiniband(pool)
 
 

@@ -29,7 +29,8 @@ _UNIQUE = uuid.UUID("3b0e6c56-6b0e-5b3e-9a68-0b9a6d2f7c11")
 class GatewayRecord:
     """DNS record of the gateway.
 
-    `resource_group` is None for a private zone that the stack creates; either `address` or `alias` is None.
+    `resource_group` is None if the stack creates the zone as a private zone. Exactly one of `address` and `alias` is
+    set.
     """
 
     zone: str
@@ -73,9 +74,9 @@ def last_address(subnet: IPv4Network) -> IPv4Address:
 
 
 def dns_label(settings: Settings) -> str:
-    """Label that becomes part of Azure's name of a public address.
+    """DNS label of the gateway's public address, from which Azure makes the address's DNS name.
 
-    It has to be unique in the region, and has at most 63 characters.
+    The label has to be unique in the region, and has at most 63 characters.
     """
     digits = uuid.uuid5(_UNIQUE, f"{settings.stack}/{settings.osmo.access.host}").hex[:8]
     return f"osmo-{settings.stack[:40]}-{digits}"

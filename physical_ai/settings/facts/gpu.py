@@ -35,7 +35,7 @@ MIG_CONFIG_LABEL = "nvidia.com/mig.config"
 """Label of a node with the layout that the MIG manager applies to it."""
 DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
 DEPLOY_DEVICE_PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
-"""Label of a node whose value `false` keeps the operator's device plugin off it."""
+"""Label of a node. The value `false` keeps the GPU Operator's device plugin off the node."""
 ALLOCATION_LABEL = "physical-ai/gpu-allocation"
 """Label of nodes on which Pods get GPUs by resource claims; the value is `dra`. The DRA driver runs only on these
 nodes. The label is set on the pool alone, never on single nodes.
@@ -277,8 +277,8 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """True where a pool needs NVIDIA's device plugin, or the stack has no pool with NVIDIA GPUs. If False, the operator
-    does not check for the plugin when it validates a node.
+    """True unless Pods get GPUs by claims in every NVIDIA pool; also True without any NVIDIA pool. If False, the
+    operator does not check for NVIDIA's device plugin when it validates a node.
     """
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)

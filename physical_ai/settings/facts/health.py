@@ -17,7 +17,7 @@ nodes, but at least one.
 
 
 def reaches(settings: Settings, mode: HealthMode) -> bool:
-    """True where the stack's health mode includes this one."""
+    """True if the stack's health mode is `mode`, or a mode that includes `mode`."""
     return MODES.index(settings.health.mode) >= MODES.index(mode)
 
 

@@ -13,7 +13,8 @@ IDENTITY = "<principal id>"
 
 
 def peering_command(settings: Settings, subscription: str) -> str | None:
-    """Command that creates the hub's side of the peering; None where the deployment creates it, or there is no hub.
+    """Command that creates the hub's side of the peering. None if the stack has no hub, or if the deployment creates
+    the hub's side itself.
 
     Args:
         subscription: Subscription of the stack.
@@ -31,7 +32,9 @@ def peering_command(settings: Settings, subscription: str) -> str | None:
 
 
 def zone_role_command(settings: Settings, principal_id: str = IDENTITY) -> str | None:
-    """Command that gives the cluster's identity its role on an existing zone; None where the deployment does it."""
+    """Command that gives the cluster's identity its role on an existing DNS zone of the API server. None if there is no
+    such zone, or if the deployment assigns the role.
+    """
     zone = existing_api_zone(settings)
     if zone is None or assigns_zone_role(settings):
         return None

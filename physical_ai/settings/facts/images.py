@@ -1,4 +1,4 @@
-"""Images that the program itself names, and images of charts and operators that are completely known."""
+"""Images that the program itself names, and images of charts and operators whose images are all known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGENTS_IMAGE = "library/ubuntu"
 
 
 def chart_images(settings: Settings) -> Mapping[str, Path]:
-    """Images of the charts that a stack installs, each with the setting because of which the chart is installed.
+    """Images of the charts that a stack installs, each with the setting that makes the stack install the chart.
 
     A repository without a tag stands for all images in it.
     """
@@ -32,7 +32,7 @@ def chart_images(settings: Settings) -> Mapping[str, Path]:
 
 
 def _charts(settings: Settings) -> Mapping[str, Path]:
-    """Charts whose images are in the catalogue, each with the setting because of which it is installed."""
+    """Charts whose images are in the catalogue, each with the setting that makes the stack install the chart."""
     mode: Path = ("osmo", "mode")
     return {
         chart: path
@@ -61,7 +61,7 @@ docker.io/otel/opentelemetry-collector-contrib:TAG'
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:
-    """Images that the program itself names, with their registry, each with its setting."""
+    """Images that the program itself names, with their registry, each with the setting that determines it."""
     grid = settings.grid_driver
     found: dict[str, Path] = {image(AGENTS_IMAGE).at(grid.image_registry): ("gridDriver", "imageRegistry")}
     if leaves_nothing(settings):

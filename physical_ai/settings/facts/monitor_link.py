@@ -12,7 +12,7 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class MonitorLink:
-    """A private link scope, which the stack creates or which exists."""
+    """A private link scope of Azure Monitor, either created by the stack or existing."""
 
     ingestion: AccessMode
     query: AccessMode
@@ -37,8 +37,8 @@ def sends_to_monitor(settings: Settings) -> bool:
 
 
 def monitor_link(settings: Settings) -> MonitorLink | None:
-    """Private link to Azure Monitor; None where Azure Monitor stays public, as in the mode public, and where nothing
-    is sent to it.
+    """Private link to Azure Monitor. None if the network mode or the access to Azure Monitor is public, or if nothing
+    in the cluster sends data to Azure Monitor.
     """
     given = private_network(settings)
     if given is None or given.monitor.access == "public" or not sends_to_monitor(settings):

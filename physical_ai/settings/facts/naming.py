@@ -96,7 +96,7 @@ class Names:
 
     @property
     def data_collection(self) -> str:
-        """Common name of the data collection endpoint, rule and association that bring metrics into the Azure Monitor
+        """Name that the data collection endpoint, rule and association share. They bring metrics into the Azure Monitor
         workspace.
         """
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")

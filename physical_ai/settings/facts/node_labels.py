@@ -1,7 +1,7 @@
 """Labels that the program gives to the nodes of GPU pools, each defined once. Pure functions.
 
-A label is one row of `LABELS`. Which labels a stack may not set, which kube-state-metrics exports, and the table in
-docs/settings.md follow from these rows, or are compared with them by a test.
+A row of `LABELS` defines one label. The labels that a stack may not set, the labels that kube-state-metrics exports,
+and the table in docs/settings.md follow from these rows, or are compared with the rows by a test.
 """
 
 from __future__ import annotations

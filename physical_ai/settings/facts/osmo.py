@@ -59,9 +59,9 @@ class OsmoPlatformFacts:
     resource: str | None
     """Resource that a task requests with `gpu`; None without GPUs."""
     per_node: int
-    """Number of the resources `resource` on a node."""
+    """Number of GPUs on a node, in units of `resource`; 0 without GPUs."""
     most: int
-    """Largest number of the resources `resource` that one task can get."""
+    """Largest number of GPUs for one task, in units of `resource`; 0 without GPUs."""
     nodes: int
     """Largest number of the pool's nodes."""
     room: Room

@@ -1,4 +1,6 @@
-"""Facts that follow from the access to a control plane: its address, and the secrets that it needs."""
+"""Facts that follow from the settings `osmo.access`: addresses of OSMO's control plane, and the secrets that it
+needs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Names about the token with which OSMO's agents log in, where the stack's own control plane creates it."""
+"""Names of the token with which OSMO's agents log in, and of its secrets and annotations, if the stack's own control
+plane creates the token.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ VALID = "valid"
 """Value of the annotation `state` for a token that the control plane accepts."""
 
 WARN_DAYS = 30
-"""Days before its expiry from which on a token is reported."""
+"""Number of days before a token's expiry at which reports about the token begin."""
 
 
 def token_user(settings: Settings) -> str:
@@ -37,7 +39,7 @@ def token_name(settings: Settings) -> str:
 
 def token_epoch(settings: Settings) -> str:
     """Text that changes whenever a deployment has to create a token: with each rotation, and with each restore of the
-    database, since a restored database may not know the present token. A restore keeps the token's name.
+    database, because a restored database may not contain the present token. A restore does not change the token's name.
     """
     data = settings.data_services
     restore = data.postgres.restore if data is not None else None
@@ -48,7 +50,7 @@ def token_epoch(settings: Settings) -> str:
 
 
 def served_secret(backend: str) -> str:
-    """Name, in the vault of the control plane's stack, of the secret with the token of another stack's agents."""
+    """Name of a secret in the vault of the control plane's stack: the token for the agents of another stack."""
     return f"osmo-agents-{backend}"
 
 
@@ -66,5 +68,5 @@ def served_user(backend: str) -> str:
 
 
 def served_backends(served: Sequence[Settings]) -> dict[str, str]:
-    """Name in OSMO of the backend of each served stack whose agents log in with a token, by stack."""
+    """Backend names, as OSMO knows them, of the served stacks whose agents log in with a token, by stack name."""
     return {other.stack: other.osmo.backend_name for other in served if other.osmo.login == "token"}

@@ -46,7 +46,7 @@ NONZONAL = Gateway()
 
 @dataclass(frozen=True)
 class OutboundFacts:
-    """NAT gateways of a stack: `by_subnet` has the gateway in use of each subnet, and `prepared` the gateways that
+    """NAT gateways of a stack. `by_subnet` has the gateway that each subnet uses. `prepared` has the gateways that
     `outbound.next` asks for and no subnet uses yet.
     """
 
@@ -84,7 +84,9 @@ def outbound_form(settings: Settings) -> OutboundForm:
 
 
 def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Zones of the nodes in each subnet; empty where a pool leaves them to Azure."""
+    """Zones of the nodes in each subnet. The zones of a subnet are empty if one of its pools leaves the choice of zones
+    to Azure.
+    """
     gpu = {name: _zones([pool]) for name, pool in settings.pools.items()}
     return {SYSTEM_SUBNET: _zones(list(shared_subnet_pools(settings).values())), **gpu}
 

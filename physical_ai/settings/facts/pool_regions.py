@@ -21,7 +21,7 @@ class Place:
     evidence: Evidence | None
     """Evidence that the region offers the size; None if the region does not list the size."""
     zones: tuple[str, ...] | None
-    """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
+    """Zones that offer the size; None if the zones differ by subscription, or if the region does not list the size."""
     usd_per_hour: float | None
     """On-demand list price of a node in USD per hour; None if the catalogue has no price."""
     verdicts: tuple[Finding, ...]

@@ -84,8 +84,8 @@ IMMUTABLE_POOL_PROPERTIES = (
 )
 """Inputs of an AgentPool that ARM refuses to change.
 
-The provider replaces the pool for three of them only, and would try to change the others in place
-(pulumi/pulumi-azure-native, forceNew map), so all of them are in `replace_on_changes`.
+All of them are in `replace_on_changes`: by itself, Pulumi's provider replaces the pool for only three of these inputs,
+and would try to change the others in place (pulumi/pulumi-azure-native, forceNew map).
 """
 
 
@@ -98,8 +98,8 @@ class DriverFacts:
     unsigned: str
     """Reason why Secure Boot prevents the driver from loading."""
     defaults: Literal["gpuOperator.driver", "gridDriver"] | None
-    """Path of the settings with the defaults of a pool's driver; None where the node image contains the driver, or no
-    driver is built.
+    """Path of the settings with the defaults of a pool's driver; None if the driver is part of the node image or the
+    host.
     """
     kind: DriverKind = "datacenter"
     gpu_profile_driver: Literal["Install", "None"] = "None"
@@ -161,8 +161,8 @@ def services_placement(settings: Settings) -> dict[str, Any]:
 
 
 def node_pools(settings: Settings) -> dict[str, NodePool]:
-    """All node pools of a stack by name: system, which only AKS has, cpu, the runners' pool, and then the GPU
-    pools.
+    """All node pools of a stack by name, in this order: the system pool (only on AKS), the cpu pool, the runners' pool,
+    the GPU pools.
     """
     return {**shared_subnet_pools(settings), **settings.pools}
 

@@ -26,7 +26,7 @@ ENDPOINTS, API_SERVER, RESOLVER, GATEWAY = "private-endpoints", "api-server", "d
 They cannot collide with names of pools, which have no hyphen; Azure names the gateway's subnet itself.
 """
 MOST_SUBZONE = 32
-"""Most characters of the first label of a cluster's subdomain in the API server's zone (AKS docs,
+"""Maximum number of characters in the first label of a cluster's subdomain, in the API server's DNS zone (AKS docs,
 private-clusters).
 """
 PRIVATE: Path = ("network", "private")
@@ -56,7 +56,7 @@ class ServiceSubnet:
     """Name of the subnet in Azure."""
     cidr: IPv4Network
     largest_prefix: int
-    """Longest prefix length of the subnet that Azure accepts, which is the smallest subnet."""
+    """Longest prefix length that Azure accepts for the subnet, which is the length for the smallest possible subnet."""
     delegation: str | None = None
     """Azure service to which the subnet is delegated."""
     has_security_group: bool = True

@@ -19,7 +19,7 @@ LOW_PRIORITY = "lowPriorityCores"
 
 @dataclass(frozen=True)
 class QuotaNeed:
-    """Amount of one usage of Microsoft.Compute that a stack needs."""
+    """vCPUs that a stack needs from one Azure quota (a usage of Microsoft.Compute)."""
 
     usage: str
     """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""

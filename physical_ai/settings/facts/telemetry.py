@@ -56,7 +56,7 @@ def rule_parameters(settings: Settings) -> Parameters:
 
 
 def shares_of(pool: Pool) -> int:
-    """Number of Pods that can share a GPU of the pool, or a MIG instance; 1 without sharing."""
+    """Number of Pods that can share one GPU, or one MIG instance, of the pool; 1 without time-slicing and MPS."""
     shared = pool.sharing.time_slicing or pool.sharing.mps
     return shared.replicas if shared is not None else 1
 

@@ -36,7 +36,8 @@ _PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
     ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
 }
-"""Charts whose values users may mistake for settings, by the section of the settings.
+"""Charts whose values users may mistake for settings, by the section of the settings in which users may write the
+values.
 
 Each chart is a tuple: the chart's name, its folder or file below `values/`, and the section of its values. For a chart
 of a part, the file is in the part's folder.

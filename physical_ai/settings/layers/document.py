@@ -45,7 +45,7 @@ _LONGEST_NUMBER = 300
 
 @dataclass
 class Document:
-    """Data of a file, and the line of each value; `faults` are the parts that can't be read."""
+    """Content of a YAML file: its data, the line of each value, and, in `faults`, the parts that cannot be read."""
 
     label: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])

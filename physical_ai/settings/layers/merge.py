@@ -67,7 +67,9 @@ class Merged:
     """Replaced pools: by the name of the new pool, the name of the old pool and the layer that replaces it."""
 
     def source(self, path: Path) -> Layer:
-        """The layer that sets `path`, or should set it."""
+        """Layer that sets the value at `path`, or else the nearest section around `path`; the stack file's layer if no
+        layer sets either.
+        """
         for length in range(len(path), 0, -1):
             if path[:length] in self.sources:
                 return self.sources[path[:length]]
@@ -96,8 +98,8 @@ class Merged:
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:
-        """Path of the setting that the uppermost layer sets, among `path` and `others`, which exclude each other. The
-        user probably changed this setting last.
+        """Path that the uppermost layer sets, out of `path` and `others`, whose settings exclude each other. The user
+        probably changed this setting last.
         """
         return max((path, *others), key=lambda place: self.rank(self.source(place)))
 

@@ -68,7 +68,9 @@ def read_file(file: FilePath, label: str) -> Document:
 
 
 def _elsewhere(file: FilePath, label: str) -> str:
-    """Fix for a missing file: its full path if `label` is not the full path, otherwise a file with a similar name."""
+    """Advice about a missing file: the file's full path, unless the message already shows it as `label`. Otherwise a
+    file with a similar name, or the folder at which relative paths begin.
+    """
     if str(file) != label:
         return f"Path: {file}."
     beside = {str(each): each.name for each in file.parent.glob("*.y*ml")}

@@ -25,7 +25,9 @@ OF_ENVIRONMENT: tuple[Path, ...] = (
     ("monitoring", "retentionDays"),
     *((pool, key) for pool in ("systemPool", "cpuPool") for key in OF_POOLS),
 )
-"""Settings that belong to the environment, beside `OF_POOLS` of each pool under `pools`."""
+"""Settings that belong to the environment, not to a region. For each pool under `pools`, the keys in `OF_POOLS` belong
+to the environment, too.
+"""
 
 
 def environments_values(layer: Layer) -> Iterator[Fault]:

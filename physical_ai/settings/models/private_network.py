@@ -38,7 +38,7 @@ ApiServerZone = Annotated[
 
 
 class ApiServer(Model):
-    """Connection of a private API server to the network, and the DNS zone with its name."""
+    """Settings of a private API server: its connection to the network, and the DNS zone that contains its name."""
 
     form: ApiServerForm = Field(
         default="privateEndpoint",

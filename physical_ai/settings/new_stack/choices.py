@@ -69,7 +69,7 @@ def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any]
 
 
 def _no_room(verdict: Finding) -> bool:
-    """True where the size can't hold the ephemeral OS disk, or where that is not known."""
+    """True for a finding that the size cannot hold the ephemeral OS disk, or that it is not known if the size can."""
     return verdict.where.startswith("osDisk") and (verdict.is_error or verdict.rule == "ephemeral-unknown")
 
 

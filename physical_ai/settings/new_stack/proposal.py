@@ -55,7 +55,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PoolProposal:
-    """A node pool as the layers define it."""
+    """Values of the layers for one node pool of a new stack, and the VM sizes that the region lists for the pool."""
 
     name: str
     path: Path
@@ -78,11 +78,11 @@ class PoolProposal:
 
 @dataclass(frozen=True)
 class Replaced:
-    """A pool of the environment that a layer of the region replaces or removes."""
+    """A pool of the environment that a layer of the region replaces by another pool, or removes."""
 
     pool: str
     by: str | None
-    """Pool in its place; None where there is none."""
+    """Name of the pool that replaces this pool; None if the layer only removes this pool."""
     layer: str
     """Name of the layer's file."""
     reason: str
@@ -124,7 +124,7 @@ def _new_name(given: str, root: FilePath) -> str:
 
 
 def _name_faults(name: StackName, root: FilePath) -> list[Fault]:
-    """Faults of a new stack's name, as one where both of its parts are unknown. The region needs no layer yet."""
+    """Faults of a new stack's name; a single one if both parts are unknown. A region without a layer is no fault."""
     faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
     if len(faults) < 2:
         return faults
@@ -176,7 +176,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
 
 
 def _replaced(layers: Sequence[Layer], merged: Merged, region_name: str) -> Iterator[Replaced]:
-    """Pools of the layers below the region's that the merged data lacks, with the reason."""
+    """Pools that the region's layer replaces or removes from the layers below it, each with the reason."""
     below = merge([layer for layer in layers if FilePath(layer.label).parent.name != "region"], merged.last).data
     by = {old: new for new, (old, _) in merged.replaced.items()}
     for name, pool in _map(below, "pools").items():
@@ -220,7 +220,7 @@ def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
 
 
 def _elsewhere(network: Mapping[str, Any]) -> dict[str, IPv4Network]:
-    """Ranges in the layers besides the address space; an invalid range is left to the validation of the settings."""
+    """Ranges of Pods and Services in the layers, by setting; an invalid range is left to the validation."""
     found: dict[str, IPv4Network] = {}
     for key in ("podCidr", "serviceCidr"):
         try:

@@ -1,7 +1,7 @@
 """Version rules of the catalogue, applied to a stack.
 
-They are separate from the other rules: an unsupported version is a valid setting, and a stack that records the past may
-still run in the simulator. Only a deployment to Azure is refused.
+They are separate from the other rules: an unsupported version is a valid setting, and a stack with `record: true`,
+which documents a past architecture, may still run in the simulator. Only a deployment to Azure is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _PLACES = {
     "nri": "gpuOperator.nri",
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
-"""Path of the setting to correct, by rule id, for rules whose findings name another setting."""
+"""Path of the setting that corrects a finding, by the id of the finding's rule. For other rules, the path follows from
+the software that the finding is about.
+"""
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images.
 
@@ -40,7 +42,7 @@ For an existing cluster, `physai check` reads containerd's version on its nodes.
 """
 
 _NOTICE = datetime.timedelta(days=180)
-"""Time before a PostgreSQL version loses support from which on a warning is given: a major upgrade needs planning."""
+"""Time before a PostgreSQL version loses support in which a warning is given: a major upgrade needs planning."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,8 +148,8 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
 
 
 def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings about images that the platform needs and the registry does not cache, so that no Pod could pull them;
-    also an error if the Kubernetes version cannot redirect images to the registry.
+    """Warnings and errors about images that the platform needs, but that the registry does not cache, so that no Pod
+    could pull them. A Kubernetes version that cannot redirect images to the registry is an error, too.
     """
     here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
     if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:

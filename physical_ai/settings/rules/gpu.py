@@ -129,8 +129,8 @@ def _signed_by_aks(pool: Pool) -> bool:
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Errors about driver versions that pools set themselves, and, if a ClusterPolicy owns the drivers, about pools
-    with different drivers or operating systems: a ClusterPolicy has one driver image for all pools.
+    """Errors about the form of driver versions in the settings of pools and, if a ClusterPolicy owns the drivers, about
+    differences between the pools' drivers or operating systems: a ClusterPolicy has one driver image for all pools.
     """
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)

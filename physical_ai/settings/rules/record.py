@@ -1,4 +1,4 @@
-"""Rule about stacks that record an architecture of the past."""
+"""Rule about stacks with `record: true`, which document a past architecture."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HERE: Path = ("record",)
 
 
 def check_record(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Warning about a stack that records an architecture of the past. Such a stack only runs in the simulator; a
-    deployment to Azure is refused.
+    """Warning about a stack with `record: true`, which documents a past architecture. Such a stack only runs in the
+    simulator; a deployment to Azure is refused.
     """
     if settings.record and trust(_HERE):
         named = f"Profile {settings.profile} records" if settings.profile else "This stack records"

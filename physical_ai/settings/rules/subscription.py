@@ -10,8 +10,8 @@ _IDENTITY: Path = ("osmo", "tokenFrom", "identity")
 
 
 def elsewhere(loaded: Loaded, subscription: str) -> list[Fault]:
-    """Fault if the identity that reads the agents' token is in another subscription: the stack would have to add a
-    federated credential to it, but changes resources only in its own subscription.
+    """Fault if the identity that reads the agents' token is in another subscription than the stack. The stack would
+    have to add a federated credential to the identity, but changes resources only in its own subscription.
     """
     osmo = loaded.settings.osmo
     if osmo.token_from is None or not osmo.fetches_token:
