@@ -49,8 +49,8 @@ def closed_gates(get: Get, expected: Sequence[Expected]) -> tuple[list[ClosedGat
 
 
 def no_fault(node: str, findings: Sequence[Mapping[str, Any]], unread: Sequence[str]) -> NoReturn:
-    """Ends the command for a node without a known fault. Advises --reboot or --replace, since the machine is restarted
-    or replaced only on request.
+    """Ends the command for a node without a known fault. The message names the options --reboot and --replace, which
+    repair the node nevertheless.
     """
     lines = [f"Nothing that is known of {node} speaks for a restart or another machine."]
     for each in findings:

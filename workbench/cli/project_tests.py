@@ -1,4 +1,6 @@
-"""Functions for the tests of a team's project: what its stacks declare, and what is wrong with that."""
+"""Functions for the tests of a team's project: the names of its stacks, the errors that policies find in a stack, and
+the errors in workflow files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ def stacks() -> list[str]:
 
 
 def policy_violations(stack: str, *, preview: bool = False) -> list[str]:
-    """Texts of the errors that the policies find in what a stack declares, without Azure or an engine.
+    """Texts of the errors that the policies find in the resources that `stack` declares. Needs neither Azure nor an
+    engine.
 
     Args:
         preview: True for a first preview, in which no value that Azure computes is known.

@@ -46,8 +46,8 @@ class Recorded:
         return datetime.datetime.fromisoformat(self.recording.recorded_at)
 
     def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
-        """The recorded settings. If they cannot be loaded, or if the command line changes settings, the settings of the
-        checkout.
+        """The recorded settings. The settings of the checkout if the recording has no settings that can be loaded, or
+        if the command line changes settings.
 
         Raises:
             SettingsError: the settings are invalid.

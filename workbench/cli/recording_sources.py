@@ -40,7 +40,7 @@ class Wanted:
 
 
 def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
-    """All entries of a recording as they were read. The head comes first.
+    """All entries of a recording as they were read. The first entry is the head, with the recording's stack and time.
 
     Raises:
         Unreachable, Unusable: the cluster does not answer at all.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Least time in real seconds that a repair waits for alerts to end in the simulator. All other waits are shorter there,
-because the simulator's clock is faster.
+"""Least value of `World.hold` for a simulated cluster, in real seconds. The time for a real cluster, scaled to the
+simulator's clock, may be shorter.
 """
 
 

@@ -78,7 +78,9 @@ def end(file: Path, stack: str) -> None:
 
 
 def listed(recording: Recording) -> Iterator[Listed]:
-    """The recorded objects of each list, with the kind that the recorded API discovery or a CRD has for it."""
+    """The recorded lists of objects whose kind is known from the recorded API discovery or from a recorded CRD. Each
+    has its API path, its kind and its objects.
+    """
     from simulator.replay import Listed
 
     kinds = {**_defined(recording), **_discovered(recording)}
@@ -105,8 +107,8 @@ def _discovered(recording: Recording) -> dict[str, tuple[str, bool]]:
 
 
 def _defined(recording: Recording) -> dict[str, tuple[str, bool]]:
-    """Kind of each recorded CRD, and True if the kind is namespaced, by API path. There is a path for every version of
-    the CRD, because a reader may request any version.
+    """Kinds that the recorded CRDs define, by API path; True marks a namespaced kind. Each version of a CRD has an API
+    path of its own, because a reader may request any version.
     """
     return {
         f"/apis/{at(each, 'spec.group')}/{version.get('name')}/{at(each, 'spec.names.plural')}": (

@@ -44,10 +44,11 @@ class RequestedStack:
 def read_stack(
     stack: str, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None
 ) -> RequestedStack:
-    """Loads and validates a stack with the settings of the command line, and the values files of its charts.
+    """Loads and validates a stack: its settings together with those of the command line, and the values files of its
+    charts.
 
     Raises:
-        SettingsError: lists all faults; nothing has been changed then.
+        SettingsError: the settings are invalid; the text lists all faults.
     """
     from simulator.stack_input import StackInput
     from workbench.cli.existing_cluster_input import existing_cluster_input
@@ -71,9 +72,7 @@ def read_stack(
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
-    """The stack's deployers and, in addition, the deployers of the simulated tenant, which does not exist outside of
-    the simulator.
-    """
+    """Deployers of a stack in the simulator: the stack's own deployers, and the deployers of the simulated tenant."""
     from simulator.entra import DEPLOYER, SECOND_DEPLOYER
 
     named = [

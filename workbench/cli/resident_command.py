@@ -18,13 +18,15 @@ from typing import Any
 from workbench.cli.exit_codes import FAILED
 
 COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
-"""Commands that run in a copy of the resident process. A resident process exists only while a simulation runs, and
-these are the most frequent commands then.
+"""Commands that run in a copy of the resident process: the most frequent commands while a simulation runs. Without a
+running simulation there is no resident process.
 """
 COPY = "workbench.cli.command_copy"
 """Module whose function `serve` runs in the copy."""
 PATIENCE = 60.0
-"""Seconds within which a copy must answer. The time includes imports that the resident process has not made yet."""
+"""Longest time in seconds that a copy may take to answer, including imports that the resident process has not made
+yet.
+"""
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter) -> None:
-    """Starts Prometheus and Alertmanager for a simulated stack. They use the rules of the deployed metrics collector;
-    without a collector, rules that follow from the settings.
+    """Starts Prometheus and Alertmanager for a simulated stack. The alert rules are those of the deployed metrics
+    collector; without a collector, the rules follow from the settings.
     """
     simulation.start_telemetry(lambda cluster: by_settings(settings, cluster), report)
 

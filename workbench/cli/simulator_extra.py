@@ -1,4 +1,6 @@
-"""The simulator as an optional distribution: whether it is installed, and what to install where a command needs it."""
+"""The simulator as an optional distribution: the check that it is installed, and the message of a command that needs
+it.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MODELLED = {
 """Software that the simulator imitates instead of running its containers: names for people, by Helm release."""
 GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
-"""Label of a node with the version of the driver that GPU Feature Discovery has found."""
+"""Node label in which GPU Feature Discovery writes the version of the driver."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 WORKFLOWS_SHOWN = 5
 OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -221,7 +221,7 @@ def _gpus_of(size: str) -> int:
 
 
 def _gpus_offered(node: Object) -> int:
-    """Number of whole GPUs that a node offers, through the device plugin or for claims."""
+    """Number of whole GPUs that a node offers, as resources of the device plugin or as devices for DRA claims."""
     offered = node["status"].get("allocatable", {})
     return sum(int(offered.get(resource, 0)) for resource in (*GPUS, CLAIM_DRIVER))
 

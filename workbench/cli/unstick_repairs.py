@@ -1,4 +1,6 @@
-"""Repairs for a stack that a run has left unfinished. Pure functions that convert what is stuck to commands."""
+"""Repairs of a stack that a run has left unfinished: commands that remove the lock, settle pending operations, and roll
+back or uninstall stuck Helm releases. Pure functions.
+"""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ class Change(Total[PoolChange]):
 
     @property
     def services(self) -> tuple[Span, Span]:
-        """Monthly difference of the costs other than nodes, at the low and at the high prices.
+        """Monthly difference of the costs other than nodes, first at the low prices, then at the high prices.
 
-        The difference is zero if one of the two estimates has no such costs, as the estimate of a deployed stack.
+        Both differences are zero if the estimate `before` has no such costs. An estimate of a deployed stack has none.
         """
         new, old = (each.services if each else () for each in (self.after, self.before))
         if self.before is not None and not old:

@@ -12,9 +12,9 @@ from workbench.costs.model import Estimate, PoolCost
 
 
 def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:
-    """Cost of node pools at list prices.
+    """Estimated cost of deployed node pools at list prices.
 
-    The estimate lists no costs that are not counted, because these follow from settings, which are not known here.
+    The estimate's `not_counted` is empty, because uncounted costs follow from settings, which are not known here.
 
     Args:
         pools: Bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,

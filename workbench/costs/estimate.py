@@ -16,8 +16,9 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
     """The cost of a stack at list prices.
 
     Args:
-        spot_factor: The fraction of the regular price that Spot nodes cost, above 0 and at most 1. Price lists have
-            no Spot prices, which change hourly. If it is None, Spot pools have the regular price, marked as such.
+        spot_factor: The fraction of the regular price that Spot nodes cost, above 0 and at most 1. If it is None, Spot
+            pools are counted at the regular price, with the basis SPOT_AT_REGULAR: price lists have no Spot prices,
+            which change hourly.
 
     Raises:
         ValueError: the factor is out of range.

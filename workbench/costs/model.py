@@ -17,7 +17,7 @@ STALE_DAYS = 180
 
 
 class Priced(ABC):
-    """Something with a cost per hour, if its price is known."""
+    """Base class of items with a cost per hour and per month. Both costs are None if the item's price is unknown."""
 
     @property
     @abstractmethod
@@ -59,7 +59,7 @@ class Basis(StrEnum):
     SPOT_AT_REGULAR = "spot-at-regular"
     """Regular price for Spot nodes, because the user gives no factor and no price list has Spot prices."""
     MAX_PRICE = "max-price"
-    """Highest Spot price that the pool's `spot.maxPrice` allows."""
+    """The pool's `spot.maxPrice`, if it is lower than the price that the estimate would use otherwise."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Estimate(Total[PoolCost]):
 
     @property
     def with_services(self) -> tuple[Span, Span]:
-        """Monthly cost of nodes and services together: the least and the most."""
+        """Monthly cost of nodes and services together: at the low prices of the services, and at their high prices."""
         low, high = total(self.services)
         return self.monthly.plus(low), self.monthly.plus(high)
 
@@ -134,5 +134,7 @@ class Estimate(Total[PoolCost]):
         return (today - self.lists[0].date).days if self.lists else None
 
     def is_stale(self, today: datetime.date) -> bool:
-        """True if the prices are so old that the estimate needs a note."""
+        """True if the oldest price list that the estimate uses is more than STALE_DAYS old, so that the estimate needs
+        a note.
+        """
         return (self.days_old(today) or 0) > STALE_DAYS

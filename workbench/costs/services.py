@@ -17,23 +17,25 @@ from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB
 from workbench.costs.amounts import HOURS_A_MONTH, Span, nodes
 
 UNCAPPED_GB_A_DAY = 20
-"""GB of logs a day to which the range of a workspace without a daily cap goes."""
+"""Largest amount of logs, in GB a day, that the estimate assumes for a workspace without a daily cap."""
 DAYS_A_MONTH = 30.4
 STORED_GB = (100, 1000)
-"""GB that the range of a storage account is for: nobody knows yet how much will be stored."""
+"""Least and most data, in GB, that the estimate assumes for a storage account. The real amount is not known yet."""
 _ADDRESS = "azure-native:network:PublicIPAddress"
 
 
 @dataclass(frozen=True)
 class ServiceCost:
-    """Cost of one service per month: a range, at three numbers of nodes where it depends on them."""
+    """Monthly cost of one service, as a range from `low` to `high`. Each of the two is given for the minimum, initial
+    and maximum number of nodes.
+    """
 
     what: str
     low: Span
     high: Span
     price: ServicePrice
     types: tuple[str, ...] = ()
-    """Resource types that cause it."""
+    """Resource types that cause the cost."""
 
 
 def service_costs(settings: Settings) -> tuple[ServiceCost, ...]:
@@ -42,7 +44,7 @@ def service_costs(settings: Settings) -> tuple[ServiceCost, ...]:
 
 
 def total(costs: Iterable[ServiceCost]) -> tuple[Span, Span]:
-    """Sums of the low and of the high figures, per month."""
+    """Sum of the low figures and sum of the high figures of `costs`, per month."""
     known = list(costs)
     return Span.total(each.low for each in known), Span.total(each.high for each in known)
 

@@ -1,4 +1,4 @@
-"""The folder of a new project: refusal of one that is in use, and writing of all files or none."""
+"""Folder of a new project: the check that it is free, and the writing of the project's files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from physical_ai.repository import PROJECT_FILE, is_team_project
 from workbench.cli.new_project.pins import DISTRIBUTIONS, version
 
 KEPT = frozenset({".git"})
-"""Entries that a new project's folder may have: that of a repository that was cloned empty."""
+"""Names that the folder of a new project may already contain: `.git`, as in the clone of an empty repository."""
 GIT_SECONDS = 60
 
 
 def refusal(folder: Path) -> str | None:
-    """Reason not to write a project into a folder, with what to do; None where there is none."""
+    """Reason why no project is written into `folder`, with advice; None if `folder` has no entries besides KEPT."""
     if folder.exists() and not folder.is_dir():
         return f"{folder} is a file.\n  Name a folder that is empty, or that does not exist."
     found = sorted(each.name for each in folder.iterdir() if each.name not in KEPT) if folder.exists() else []
@@ -43,7 +43,7 @@ def _older(folder: Path, pinned: str | None) -> str:
 
 
 def pinned_version(folder: Path) -> str | None:
-    """Version of the platform that a project pins; None where its requirements name none."""
+    """Version of the platform that a project's `requirements.txt` pins; None if the file is missing or pins none."""
     try:
         text = (folder / "requirements.txt").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -53,9 +53,10 @@ def pinned_version(folder: Path) -> str | None:
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Writes the files into a folder, which is made if it does not exist; none where one cannot be written.
+    """Writes the files `texts` (content by path) into `folder`, which is created if it does not exist. All files are
+    first written to a temporary folder; if that fails, `folder` gets none of them.
 
-    Raises OSError.
+    Raises OSError if a file cannot be written.
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +75,9 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def start_repository(folder: Path) -> str:
-    """Makes the folder a Git repository, unless it is in one; returns why it is none, or an empty text."""
+    """Makes `folder` a Git repository, unless it already belongs to one. Returns the reason for a
+    failure; empty if there is none.
+    """
     if shutil.which("git") is None:
         return "git is not installed, and `make pr-preview` needs it"
     inside = _git(folder, "rev-parse", "--is-inside-work-tree")

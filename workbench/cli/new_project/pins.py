@@ -1,4 +1,4 @@
-"""Pins of a new project: the platform's three wheels with their hashes, and those of the packages that they need."""
+"""Pinned requirements of a new project: the platform's three wheels and the packages that they need, with hashes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from physical_ai.repository import INSTALLED
 
 DISTRIBUTIONS = ("physical-ai", "physical-ai-simulator", "physical-ai-workbench")
 FOR_TESTS = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
-"""Packages of a project's own tests."""
+"""Names of the packages that a project's own tests need."""
 FOR_BUILDS = ("hatchling", "pathspec", "trove-classifiers")
 """Packages that only an editable installation needs."""
 DOWNLOAD_SECONDS = 600
 
 
 class NoPins(Exception):
-    """Raised where the platform's wheels cannot be found, or are not what is installed. The text says what to do."""
+    """Error if the platform's wheels are not found, or differ from the installed ones. The text says what to do."""
 
 
 def version() -> str:
@@ -33,15 +33,17 @@ def version() -> str:
 
 
 def hashes_in(folder: Path) -> dict[str, str]:
-    """SHA-256 of each of the platform's wheels in a folder, by distribution. Raises NoPins."""
+    """SHA-256 of each of the platform's wheels in `folder`, by the distribution's name. Raises NoPins unless `folder`
+    has exactly one wheel of each distribution in the installed version.
+    """
     return {name: hashlib.sha256(_wheel(folder, name).read_bytes()).hexdigest() for name in DISTRIBUTIONS}
 
 
 def hashes_of_index() -> dict[str, str]:
-    """SHA-256 of each of the platform's wheels at the package index that pip uses.
+    """SHA-256 of each of the platform's wheels at the package index that pip uses, by the distribution's name.
 
-    Raises NoPins, also where a wheel at the index has other modules than the installed ones: another project may have
-    taken the name.
+    Raises NoPins if a wheel cannot be downloaded, or if its files differ from the installed files. They differ, for
+    example, if another project has taken the name at the index.
     """
     wanted = [f"{name}=={version()}" for name in DISTRIBUTIONS]
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +77,7 @@ _BUILD = "  In a checkout of the platform, `make wheels` writes the three wheels
 
 
 def _compare(name: str, wheel: Path) -> None:
-    """Raises NoPins where a wheel has other files than the installed distribution."""
+    """Raises NoPins if a file in `wheel` differs from the same file of the installed distribution `name`."""
     with zipfile.ZipFile(wheel) as archive:
         record = next(each for each in archive.namelist() if each.endswith(".dist-info/RECORD"))
         offered = _digests(archive.read(record).decode())
@@ -100,7 +102,7 @@ def requirements(hashes: Mapping[str, str]) -> str:
 
 
 def requirements_for_tests() -> str:
-    """Text of `requirements-dev.txt`: what the project's tests need besides."""
+    """Text of `requirements-dev.txt`: packages that a project's tests need in addition to `requirements.txt`."""
     present = {name for name, _ in _pinned("requirements-deploy.txt")} - set(FOR_BUILDS)
     pins = _pinned("requirements-dev.txt")
     texts = "".join(text for name, text in pins if name in FOR_TESTS and name not in present)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
-    """Prints a summary on stderr, after all findings if `listed`. Stdout is for rendered objects and annotations."""
+    """Prints the findings if `listed` is true, and then a summary, all on stderr. Stdout is kept free for rendered
+    objects and annotations.
+    """
     from workbench.osmo.lint.report import summary, text
 
     for one in checked if listed else ():

@@ -1,4 +1,4 @@
-"""Output of `obtain`: the ways to get each pool as a document and for people, and the change as a file."""
+"""Output of `obtain`: ways to get each pool's nodes, as a document and for people, and a file of changed settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _ADVICE = {
 
 
 def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str, Any]) -> str:
-    """The change as a layer file, with its price in a comment for the reviewer."""
+    """Text of a layer file with the changed settings `change`. Comments at the beginning have the additional cost of
+    each changed pool.
+    """
     import yaml
 
     stack = settings.stack
@@ -38,7 +40,7 @@ def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str,
 
 
 def _cost(settings: Settings, decision: Decision) -> str:
-    """Sentence about the additional cost of a change."""
+    """Sentence about the additional cost per hour of one changed pool at its largest number of nodes."""
     taken, nodes = decision.taken, settings.pools[decision.pool].scale.most
     difference = _difference(decision, taken) if taken is not None else ""
     amount = "a difference that is not known" if difference == "not known" else f"{difference} USD per hour"

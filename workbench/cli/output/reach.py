@@ -19,8 +19,8 @@ STATES = {True: "open", False: "closed", None: "unknown"}
 
 
 def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], cluster: str | None) -> dict[str, Any]:
-    """All connections as data. `cluster`: the kubeconfig of the cluster that was read; None if all is from the
-    declaration.
+    """All connections as data. `cluster`: kubeconfig of the cluster that was read; None if only the declared resources
+    were read.
     """
     return {
         "stack": stack,

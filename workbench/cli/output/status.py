@@ -96,8 +96,8 @@ def _slurm(pools: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
 
 
 def _offered(pool: Mapping[str, Any]) -> str:
-    """Text about the resources that a pool's nodes offer. For whole GPUs, the allocatable and the expected number, such
-    as `1/2`; for other resources, also the name, such as `6/6 mig-1g.12gb`.
+    """Text about the resources that a pool's nodes offer: the allocatable and the expected number of whole GPUs, such
+    as `1/2`. Numbers of other resources are followed by the name, such as `6/6 mig-1g.12gb`.
     """
     if not pool["gpusPerNode"]:
         return ""

@@ -1,5 +1,5 @@
-"""SVG drawing of GPU-hours: a bar for each workflow, or Pod without a workflow, with the hours that were used, idle and
-waited for.
+"""SVG drawing of GPU-hours: one bar for each workflow, or for each Pod without a workflow. The bar shows the hours that
+were used, held but idle, and waited for.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class _Bar(NamedTuple):
 
 
 class NoPicture(Exception):
-    """Error if the file cannot be written; the text has the reason and what to write instead."""
+    """Error if the picture's file has another ending than .svg, or cannot be written; the text has the reason and what
+    to write instead.
+    """
 
 
 def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:

@@ -11,7 +11,7 @@ from physical_ai.planning.release_upgrade import installed_version
 from workbench.cli.changes import Step
 
 NODE_MINUTES = 10
-"""Least number of minutes that AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
+"""Least number of minutes until the new nodes of a replaced pool or cluster are ready (docs/simulator.md, "Time")."""
 NO_DRAIN = "Pods on them end without a drain."
 """Sentence about the Pods on the nodes of a deleted pool. AKS drains nodes for an upgrade, but not when it deletes
 their pool (AKS docs, delete-node-pool).
@@ -54,11 +54,11 @@ DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kern
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
-    """Sentences about the impact of a change; empty if nothing is lost.
+    """Sentences about what a change deletes, restarts or installs again; empty if it does none of these.
 
     Args:
         nodes_lost: Number of nodes that are deleted with the resource.
-        driver_minutes: Minutes that an `up` waits for GPUs; 0 for no wait.
+        driver_minutes: Longest time in minutes that `up` waits for GPUs; 0 if it does not wait.
     """
     if step.op == "update":
         return [*_driver_update(step), *_release_update(step)]

@@ -48,8 +48,8 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
 
 
 def work(document: Document, detail: Detail) -> str:
-    """Impact of the change on running work, as Markdown: the first line, and a line for each workflow or Job. Empty if
-    the change concerns nothing that exists.
+    """Impact of the change on running work, as Markdown: a headline, and a line for each workflow or Job. Empty if the
+    change affects no existing resource.
     """
     found: Document | None = document.get("impact")
     if found is None:
@@ -74,8 +74,8 @@ def move(document: Document) -> str:
 
 
 def reach(document: Document) -> str:
-    """Connections that the change opens or closes, as Markdown; empty if there are none, or the changed code does not
-    report them.
+    """Connections that the change opens or closes, as Markdown. Empty if there are none, or if the code that made
+    `document` does not report connections.
     """
     rows: Sequence[Document] = document.get("reach") or ()
     verbs = {"open": "opens", "closed": "closes", "unknown": "leaves unknown"}

@@ -16,8 +16,8 @@ from workbench.cli.changes import Step
 
 PRIVATE = "apiServerAccessProfile.enablePrivateCluster"
 PUBLIC_ACCESS = ("publicNetworkAccess", "publicNetworkAccessForIngestion", "publicNetworkAccessForQuery")
-"""Last parts of the property paths that open an Azure service to the internet. If such a property is absent, the
-service is open.
+"""Azure properties that allow access to a service from the internet, each as the last part of its path. A service
+without the property allows the access.
 """
 INSIDE = "kubernetes:"
 COUNTED = ("Release", "Namespace")

@@ -180,7 +180,7 @@ def _is_shared(pool: Pool) -> bool:
 def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
     """Number of physical GPUs that a node offers.
 
-    A node with shared GPUs offers slices: if it offers all slices, all its GPUs count, and otherwise none.
+    If the node's GPUs are shared, all of them count if the node offers all their slices; otherwise none counts.
     """
     if not _is_shared(pool):
         return node["gpus"]

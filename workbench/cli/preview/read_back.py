@@ -1,5 +1,5 @@
-"""Values that Azure adds to a resource by itself, and that a refresh reads into the state: the changes of a preview
-that come only from such values.
+"""Changes of a preview that only remove values which Azure has added to a resource by itself. A refresh reads these
+values into the state, although the program does not declare them.
 
 The catalogue's `tolerated_differences.yaml` lists the values. For example, a cluster's GET lists every node pool, and
 azure-native's Read takes elements that were added to a list into the inputs (pulumi/pulumi-azure-native#1532). After a
@@ -49,7 +49,7 @@ def significant_drift(run: Run) -> list[Step]:
 
 
 def reasons(steps: Iterable[Step]) -> list[str]:
-    """Reasons in the catalogue why changes are not counted, without duplicates."""
+    """Reasons that the catalogue gives for not counting the changes `steps`, without duplicates."""
     found = [row.reason for step in steps for path in step.properties if (row := _row(step, path)) is not None]
     return list(dict.fromkeys(found))
 

@@ -15,13 +15,13 @@ from workbench.cli.pull_request.affected import Affected, Kind
 MARKER = "<!-- physai pr-preview -->"
 """First line of the comment. It marks the comment that a later run updates."""
 LIMIT = 65_536
-"""GitHub's limit on the characters of a comment. The comment's bytes are counted instead, because a text never has
-fewer bytes than characters.
+"""GitHub's limit on the length of a comment, in characters. Here the limit is applied to the comment's bytes, which are
+never fewer than its characters.
 """
 FILES = 3
 """Largest number of files that are listed as the reason why a stack is affected."""
 UNFOLDED = 2
-"""Number of affected stacks up to which the comment shows all stacks unfolded."""
+"""Largest number of affected stacks for which the comment shows every stack unfolded."""
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,12 @@ PASSED_ON = re.compile(
     re.IGNORECASE,
 )
 """Pattern of the environment variables that commands of base and head get, because programs need them to run and to
-download tools. All other variables may be secret, even those whose names begin as this project's do.
+download tools. All other variables may be secret, even variables with this project's prefix.
 """
 _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
-"""A user name and password in an address, also in one without `//`, which programs accept for a proxy."""
+"""Pattern of a user name and password in an address, with or without `//`. Programs accept both forms for a proxy."""
 UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
-"""Prefixes of the folders of tools that neither `up` nor `preview` runs, so that they are not copied."""
+"""Prefixes of the names of tool folders that are not copied, because neither `up` nor `preview` runs these tools."""
 KILL_SECONDS, KILL_ROUNDS = 10, 20
 SET_CHILD_SUBREAPER = 36
 """Option of prctl(2) that makes this process the parent of its orphaned descendants, in place of the process with PID
@@ -159,10 +159,10 @@ class Side:
         return self._python("-m", self._command(), *arguments, timeout=timeout)
 
     def _command(self) -> str:
-        """Name of the package that contains the commands. In commits of this repository before 2026-11-28, it is in
-        `physical_ai`.
+        """Name of the package with the commands: `cli` within `physical_ai` if this side has such a folder, as in
+        commits before 2026-11-28; otherwise `workbench.cli`.
 
-        A team's project contains no such package: for its base and its head, the installed one is used.
+        A team's project has neither package, so the installed `workbench.cli` runs for its base and its head.
         """
         own = self.folder / "physical_ai" / "cli"
         return ".".join(("physical_ai", "cli")) if own.is_dir() else "workbench.cli"
@@ -264,8 +264,8 @@ def kill_processes(folder: Path) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> set[int]:
-    """Makes this process the parent of its orphaned descendants; with `adopt` False, ends that. Returns the process ids
-    of all present descendants.
+    """Makes this process the parent of its orphaned descendants or, if `adopt` is False, stops adopting them. Returns
+    the process ids of all present descendants.
 
     Every process that the code of base or head starts can then be found and ended. This works only on Linux. Elsewhere,
     a process is lost if it changes both its folder and its session.

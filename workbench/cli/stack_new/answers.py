@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from physical_ai.settings.new_stack import Choice, PoolProposal, Proposal
 
 NONE = "none"
-"""Answer in place of a VM size, with which a user leaves the pool out of the stack."""
+"""Answer, in place of a VM size, that leaves the pool out of the new stack."""
 
 
 class Choices:
@@ -68,7 +68,9 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def _ask_zones(self, pool: PoolProposal, choice: Choice) -> Choice:
-        """The choice with the zones that the user answers. For most GPU sizes the zones differ by subscription."""
+        """The choice with the zones that the user enters. For most GPU sizes, the available zones differ by
+        subscription.
+        """
         from physical_ai.catalog import region
 
         place = region(self.proposal.name.region)
@@ -110,8 +112,8 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def ranges(self, *, interactive: bool) -> list[IPv4Network]:
-        """Public address ranges that may reach the API server. A protected stack needs at least one; without an answer
-        it gets a placeholder.
+        """Public address ranges that may reach the API server. If a protected stack has no range, and neither the
+        options nor the user give one, the result is a placeholder.
         """
         from physical_ai.settings.new_stack import api_placeholder
 

@@ -70,7 +70,9 @@ def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
 
 
 def absent(proposal: Proposal, kept: Collection[str]) -> Iterator[str]:
-    """Sentences about the pools of the environment that the stack lacks, each with what is in its place and why."""
+    """Sentences about the pools of the environment that the new stack lacks: for each, the pool that replaces it, if
+    any, and the reason.
+    """
     for each in proposal.replaced:
         how = f"replaced by {each.by}, which keeps its scale and priority" if each.by else "removed"
         yield f"{each.pool}: {how} ({each.layer}). {each.reason}".rstrip()

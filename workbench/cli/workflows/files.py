@@ -32,8 +32,8 @@ def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
 
 
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
-    """Workflow files at the paths and in folders, each with the folder that it may not lead out of. A symbolic link to
-    a file outside of that folder is refused later.
+    """Workflow files at `paths`, and in the folders among them, each with the folder that must contain it. A file that
+    is a symbolic link out of that folder is refused later.
 
     Raises typer.BadParameter for a folder without workflow files, which is probably a mistake.
     """
@@ -89,7 +89,7 @@ def values_context(path: Path, pool: str | None, variables: Variables) -> Contex
 
 
 def with_known_pool(context: Context) -> Context:
-    """The context. Raises typer.BadParameter if its configuration has no OSMO pool with the chosen name."""
+    """The unchanged `context`. Raises typer.BadParameter if its configuration has no OSMO pool named `context.pool`."""
     if context.pool not in context.config.pool_names:
         known = ", ".join(context.config.pool_names) or "none"
         problem = f"{context.name} has no OSMO pool '{context.pool}'. Pools: {known}"

@@ -52,7 +52,7 @@ def run_files(
     A file that OSMO would refuse ends the command before any workflow runs.
 
     Args:
-        files: Workflow files, each with the folder that it may not lead out of by a symbolic link.
+        files: Workflow files, each with the folder that must contain it, even if the file is a symbolic link.
         principal: User who submits the workflows; None for the simulation's deployer.
     """
     from simulator.osmo.history import History

@@ -36,7 +36,9 @@ class Request:
 
 
 def lint_script(request: Request, context: Context, least: Severity) -> bool:
-    """Converts a script, writes the workflow, and checks it. True if every finding is less severe than `least`."""
+    """Converts a script, writes the workflow and checks it. Returns True if every finding is less severe than
+    `least`.
+    """
     from workbench.cli.output.lint import print_findings
     from workbench.osmo.lint.report import document
     from workbench.osmo.sbatch import platforms_of
