@@ -31,8 +31,8 @@ class Result:
 
 
 def judge(stage: Stage, subject: Subject, answers: Sequence[Answer]) -> Result:
-    """Verdict on a stage. It is the verdict on the first of its commands that has not passed or, if all have passed, on
-    the last.
+    """Verdict on a stage: the verdict on the first of its commands that did not pass or, if all passed, on its last
+    command.
 
     `answers`: the answers of the stage's commands, in the order in which the commands ran.
     """

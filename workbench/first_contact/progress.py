@@ -20,7 +20,9 @@ DONE: tuple[State, ...] = ("passed", "left-out")
 
 
 class Unreadable(Exception):
-    """Error for a state file of another version, of another stack, or damaged; the text says what is wrong."""
+    """Error for a state file that is damaged, has another format version, or belongs to another stack; the text says
+    what is wrong.
+    """
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def text(progress: Progress) -> str:
 
 
 def parsed(content: str, stack: str, *, simulated: bool) -> Progress:
-    """The progress that a state file's text contains. Raises Unreadable if it is not valid, or not of this stack."""
+    """The progress in the text of a state file. Raises Unreadable if the text is invalid, or about another stack."""
     try:
         found = TypeAdapter(Progress).validate_json(content)
     except ValidationError as problem:

@@ -31,8 +31,8 @@ class Stage(Row):
     does: Text
     command: tuple[Text, ...]
     simulated: tuple[Text, ...] | Text
-    """Words of the command line in the simulator; or `as-on-azure` for the words of `command`; or the reason why the
-    simulator leaves the stage out.
+    """Words of the command line in the simulator; or the text `as-on-azure` if they are the words of `command`; or a
+    text with the reason why the simulator leaves the stage out.
     """
     judge: Literal["findings", "exit", "gates", "accept"]
     topics: tuple[Text, ...] = ()
@@ -59,11 +59,11 @@ class Subject:
     platforms: tuple[str, ...] = ()
     """Names of the stack's OSMO platforms with GPUs; empty for a stack without OSMO."""
     empty: tuple[str, ...] = ()
-    """Names of the GPU pools that begin without nodes by the settings. The stage `nodes` needs one node of each of
-    these pools.
+    """Names of the GPU pools that the settings create without nodes. The stage `nodes` needs one node of each of these
+    pools.
     """
     from_zero: tuple[str, ...] = ()
-    """GPU pools that can scale to zero, but begin with at least one node by the stack's settings."""
+    """Names of the GPU pools that can scale to zero, but that the settings create with at least one node."""
 
 
 @lru_cache(maxsize=1)
@@ -88,10 +88,10 @@ def left_out(stage: Stage, subject: Subject) -> str | None:
 
 
 def commands(stage: Stage, subject: Subject, *, again: bool = False) -> list[tuple[str, ...]]:
-    """Commands of a stage that is not left out: one, or one for each platform.
+    """Commands that run a stage: one command, or one for each platform.
 
     Args:
-        again: True for a stage that was begun before: its check does not take the answers that Azure gave then.
+        again: True for a stage that was begun before. Its check then asks Azure anew instead of using kept answers.
     """
     template = stage.simulated if subject.simulated and not isinstance(stage.simulated, str) else stage.command
     if again and template[:2] == CHECK and FRESH not in template:

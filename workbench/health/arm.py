@@ -1,4 +1,4 @@
-"""Requests to Azure Resource Manager that may change something, its answers, and errors with Azure's message."""
+"""Requests to Azure Resource Manager that may change resources, Azure's answers, and errors with Azure's message."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Effect:
     """Consequence of the changes for one Pod.
 
     Attributes:
-        sure: False if the consequence is only possible, under the conditions in `reasons`.
+        sure: True if the consequence is certain; False if it depends on conditions in `reasons`.
         reasons: Changes that cause the consequence, each as `resource: what happens`.
         minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if the node never stops offering GPUs.
         lost: Least and most GPU-hours lost.
@@ -138,7 +138,7 @@ def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], no
 
 
 def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, bool] | None:
-    """Fate of a Pod by one change, and whether it is certain; None if the change does not concern the Pod."""
+    """Fate of a Pod under one change, and True if the fate is certain; None if the change does not concern the Pod."""
     change, way = hit.change, hit.way
     if not concerns_work(way.scope, change, work, pools.get(work.pool)):
         return None

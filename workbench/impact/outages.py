@@ -16,9 +16,9 @@ class Outage:
     """GPUs of a pool that are missing for a time, or for good.
 
     Attributes:
-        minutes: Least and most minutes of the outage; of each single node if `one_by_one`.
+        minutes: Least and most minutes of the outage. If `one_by_one`, least and most minutes for a single node.
         one_by_one: True if the change affects one node after the other, so that the others keep their GPUs.
-        returns: Whether the GPUs come back: `certain`, `likely`, `doubtful` or `never`.
+        returns: Prospect that the GPUs come back: `certain`, `likely`, `doubtful` or `never`.
         why: Reason for `returns`.
     """
 

@@ -31,7 +31,7 @@ class Seen:
     """Source of the list of running work.
 
     Attributes:
-        known: False if there is no such list, because no cluster, recording or setting tells which work runs.
+        known: True if a cluster, a recording or the settings tell which work runs; False if none of them does.
         source: The cluster, recording or settings that the list is from, or the reason why no cluster could be read.
         at: Time at which a cluster was read, or recorded, with time zone; None if no cluster was read or recorded.
     """

@@ -148,7 +148,7 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
 
 
 def computes(type_: str) -> bool:
-    """True for a resource type with outputs that are not inputs."""
+    """True for a resource type whose outputs include values that are not among its inputs."""
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 

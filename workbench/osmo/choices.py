@@ -22,7 +22,7 @@ class ExitAction(Enum):
 
 
 class DownloadType(Enum):
-    """Ways in which a task gets its inputs. OSMO knows only the way DOWNLOAD."""
+    """Ways in which a task gets its inputs. OSMO has only one such way, DOWNLOAD."""
 
     DOWNLOAD = "download"
 

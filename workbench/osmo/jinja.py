@@ -28,8 +28,8 @@ def render(text: str, tokens: Mapping[str, Any]) -> str:
     """The text of a Jinja template rendered with `tokens`. The template runs in this process, so it must come from a
     configuration, not from a user.
 
-    Raises Refusal: of the kind OSMOUsageError for Jinja's own errors, and of the kind CRASH for TypeError and
-    ValueError, on which OSMO crashes.
+    Raises Refusal of the kind OSMOUsageError if Jinja reports an error in the template. Raises Refusal of the kind
+    CRASH if rendering raises TypeError or ValueError, because OSMO crashes on these two.
     """
     if "{" not in text:
         return without_last_newline(text)

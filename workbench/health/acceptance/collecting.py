@@ -1,4 +1,4 @@
-"""Results of checks whose Pods somebody has started without `physai accept`. Changes nothing."""
+"""Results of acceptance checks from Pods that somebody has started without `physai accept`. Only reads the cluster."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 
 
 def _failed(send: Send, pod: Json) -> str:
-    """Reason why a Pod has failed, for the Pods of a Job except its first; empty if the Pod runs or has succeeded."""
+    """Reason for the failure of `pod`, a Job's second or later Pod; empty if the Pod runs or has succeeded."""
     result = ended(send, pod)
     # Output of other ranks than the first one is not needed: the exit code is enough.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:

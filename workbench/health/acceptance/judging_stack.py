@@ -95,8 +95,8 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
-    """Texts about settings of the pool that a GPU does not have. A mode that the driver does not report is left to
-    `unknown`.
+    """Texts about the pool's settings that a GPU does not have. A mode that the driver does not report gives no
+    text.
     """
     wrong: list[str] = []
     if gpu.mig_known and (gpu.mig or "Disabled") != promise.mig:

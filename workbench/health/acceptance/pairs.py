@@ -33,12 +33,12 @@ Pair = tuple[int, int]
 
 
 def shared_checks(pool: Pool, level: AcceptanceLevel) -> list[Check]:
-    """The checks of a pool that run over several nodes at once."""
+    """The checks of a pool that run over several nodes at once. Skipped checks are left out."""
     return [each.check for each in pool_checks(pool, level) if each.check.nodes > 1 and not each.skipped]
 
 
 def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """Checks of a pool that run on one node. Skipped checks are included, even those over several nodes."""
+    """The checks of a pool that run on one node, and all skipped checks, including those over several nodes."""
     return [each for each in pool_checks(pool, level) if each.check.nodes == 1 or each.skipped]
 
 
@@ -149,10 +149,11 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """Result for the node `own` of a check over a pair that could not run. A problem of this node decides the verdict;
-    a problem of only the other node gives `no-verdict`.
+    """Result for the node `own` of a check over a pair that could not run. A problem of the node `own` decides the
+    verdict; a problem of only the other node gives `no-verdict`.
 
-    `hindered`: verdict and problem of each node in `names`, or None.
+    `hindered`: for each node in `names`, the verdict and the problem that prevented the check; None for a node without
+    a problem.
     """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]

@@ -46,8 +46,8 @@ def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
     away.
 
     Args:
-        keeps_out: True if a node that has not passed gets the taint. If False, no node gets it, but a node that passes
-            still loses it.
+        keeps_out: True if a node that has not passed gets the taint; False if no node gets it. A node that passes loses
+            the taint in both cases.
     """
     wanted = config_map(result)
     try:
@@ -93,7 +93,7 @@ def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
 
 
 def _taints(node: Mapping[str, Any], *, passed: bool, keeps_out: bool) -> Json | None:
-    """Patch that brings the node's taints in line with the result; None if the taints stay as they are."""
+    """Patch that adds or removes the node's acceptance taint; None if the taint stays as it is."""
     key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
     given: list[Json] = at(node, "spec.taints", [])
     others = [each for each in given if each["key"] != key]

@@ -73,7 +73,9 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """True if a repair has recently restarted this machine, and not an earlier machine of the same name."""
+        """True if `repair` has recently restarted this machine. A repair of an earlier machine with the same name does
+        not count.
+        """
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
         lately = counts_still(repair.removed or repair.started, self.now)
         return repair.has_ended and repair.action == "reboot" and is_own and lately

@@ -1,5 +1,5 @@
-"""Evidence that still counts against a node after it has passed acceptance, as causes in the words that other commands
-use.
+"""Evidence that still counts against a node after the node has passed acceptance. Its causes are worded as in other
+commands.
 
 Pure functions.
 """

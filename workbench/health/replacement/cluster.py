@@ -44,7 +44,7 @@ class RepairCluster:
     def __init__(self, send: Send) -> None:
         self.send = send
         self._versions: dict[str, str] = {}
-        """Resource version of each record that this process has read or written last, by the record's name."""
+        """Resource version of each record when this process last read or wrote the record, by the record's name."""
 
     # Nodes
 

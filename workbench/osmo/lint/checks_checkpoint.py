@@ -1,4 +1,6 @@
-"""Checks for missing or colliding checkpoints of tasks on Spot nodes, and for storage account keys in a workflow."""
+"""Checks of checkpoints: tasks on Spot nodes without frequent checkpoints, and tasks that overwrite each other's
+checkpoints. Also a check for keys of storage accounts in a workflow.
+"""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None)
 
 
 def _ends_by_itself(product: Isaac | None) -> bool:
-    """True if the product's `close` ends the process in limited time. Isaac Sim 6 has a watchdog of its own
-    for that.
+    """True if `close` of the Isaac product ends the process in limited time. From Isaac Sim 6.0 on, a watchdog ensures
+    this.
     """
     return product is not None and product.sim is not None and product.sim >= (6, 0)
 
@@ -182,8 +182,8 @@ def _privileges(view: View, task: TaskView) -> None:
 
 
 def _allowing(task: TaskView, key: str) -> str:
-    """Advice about a task that asks for the privilege `key`: the OSMO setting that allows the privilege, and the Pod
-    Security level with which Kubernetes still refuses it.
+    """Advice about a task that asks for the privilege `key`: to remove it, or the OSMO setting and the Pod Security
+    level that the privilege needs.
     """
     if task.facts is not None and not task.facts.has_gpu:
         return "Remove it: no setting allows it on a platform without GPUs."

@@ -36,8 +36,8 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
 
 
 def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Problems with fields of a Pod that Kubernetes would reject or would interpret differently than OSMO: for each,
-    the rule, the path below the task, and the message.
+    """Problems with a Pod's fields: fields that Kubernetes would reject, or would interpret differently than OSMO. Each
+    problem has the rule, the path below the task, and the message.
     """
     spec = a_map(pod.get("spec"))
     yield from _files(task)

@@ -1,4 +1,4 @@
-"""Context of a check: the OSMO configuration of a stack, or one from chart values."""
+"""Context of a check of workflow files: the OSMO configuration, from a stack or chart values, and facts about nodes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Context:
     osmo_version: str = CURRENT
     """OSMO release for which the file is checked."""
     root: Path | None = None
-    """Folder that must contain the files of workflows; None for the Git repository that a workflow is in."""
+    """Folder that must contain the files that a workflow names; None for the Git repository of the workflow."""
 
 
 def of_stack(
@@ -84,8 +84,8 @@ def _is_cut(settings: Settings, facts: OsmoPlatformFacts) -> bool:
 
 
 def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
-    """OSMO's configuration from values of the chart `service`, with the key names of OSMO's configuration file, and
-    without secrets.
+    """OSMO's configuration without secrets, from the chart values `document`. Its keys are named as in OSMO's
+    configuration file.
     """
     configs = a_map(a_map(document.get("services")).get("configs"))
     names = {
@@ -108,7 +108,9 @@ def of_chart_values(
 
 
 def with_storage(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with a storage address for workflow data, which chart values leave to a Secret."""
+    """The configuration with a placeholder for the storage address of workflow data if it has no such address. Chart
+    values leave the address to a Secret.
+    """
     workflow = config.setdefault("workflow", {})
     data = a_map(workflow).setdefault("workflow_data", {})
     a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})

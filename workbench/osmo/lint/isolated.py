@@ -47,7 +47,7 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
 
 
 def failure(work: Callable[[], object]) -> str | None:
-    """Runs work on a file of unknown origin within the limits. Returns the reason why it fails, or None."""
+    """Runs `work`, on a file of unknown origin, within LIMIT. Returns the reason if it fails; None if it succeeds."""
     try:
         return process.run(partial(_message, work), LIMIT)
     except process.Stopped:

@@ -12,13 +12,14 @@ from workbench.osmo.lint.source import Source
 
 
 def content(local: str, source: Source, here: Path, folder: FilePath | None, root: FilePath | None) -> str:
-    """The content of a file that a workflow names; empty, with a finding added to `source`, if the file cannot be read.
+    """The content of the file `local` that a workflow names; empty if the file cannot be read. A finding about a
+    missing or unreadable file is added to `source`.
 
     Args:
         here: Path in the workflow at which the file is named.
         folder: Folder of the workflow; None if there is none.
-        root: Folder that must contain the file; None for the Git repository around `folder`, or `folder` itself outside
-            of a repository.
+        root: Folder that must contain the file. None stands for the Git repository around `folder`, or for `folder`
+            itself if there is no repository.
     """
     if folder is None:
         return ""

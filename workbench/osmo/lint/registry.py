@@ -1,4 +1,4 @@
-"""Registry of the rules, and sources that several rules name."""
+"""Registry of the rules, and descriptions of sources that several rules cite."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from workbench.osmo.lint.finding import Path, Rule, WorkflowFinding
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
 
 _SHORTEST_PART = 3
-"""Smallest number of characters of a text that `field_of` also searches for as a part of a value."""
+"""Smallest number of characters of a text for which `field_of` also finds values that only contain the text."""
 LONGEST_MESSAGE = 1000
 """Largest number of characters of a finding's message, path or fix."""
 
@@ -122,8 +122,8 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """YAML node of the key or item at a path. If the path does not exist, the node of the longest part
-        that does.
+        """YAML node of the key or item at a path. If the path does not exist, the node of the longest part of the path
+        that exists.
         """
         here, found = self._root, self._root
         for step in path:

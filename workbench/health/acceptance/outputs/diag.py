@@ -23,7 +23,7 @@ _NAMES = {"gpu_memory": "memory"}
 """Names of tests in DCGM 3 that differ from those in DCGM 4 after both are put in lower case."""
 _START = re.compile(r'\{(?=\s*")')
 MOST_STARTS = 1000
-"""Number of braces in the log that are tried as the beginning of the JSON document."""
+"""Largest number of braces in the log that are tried as the beginning of the JSON document."""
 
 
 @dataclass(frozen=True)

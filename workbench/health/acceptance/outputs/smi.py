@@ -1,6 +1,7 @@
-"""Reader of the output of `nvidia-smi -q -x`, or of `nvidia-smi -q`, followed by /proc/driver/nvidia/version.
+"""Reader of an output with two parts: the report of `nvidia-smi -q -x` or `nvidia-smi -q`, then the content of
+/proc/driver/nvidia/version.
 
-Acceptance uses the same reader as the GRID driver's agent. So both judge a node alike.
+Acceptance and the agent of the GRID driver use the same reader, so that both judge a node alike.
 """
 
 from __future__ import annotations

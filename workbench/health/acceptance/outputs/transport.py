@@ -15,8 +15,9 @@ _ADAPTERS = re.compile(
 )
 """Line with a host's adapters. Before the host, mpirun or NCCL may print a text in brackets, such as a timestamp."""
 _ADAPTER = re.compile(r"\[\d+\] ?([^\s:{}\[\],]+):\d+(?::\d*)*/IB\b")
-"""One adapter in a line that `_ADAPTERS` finds, such as `[0]mlx5_0:1/IB`. NCCL 2.20 writes ports that it uses as one as
-`[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}`; later versions add the rail and the plane after the port.
+"""One adapter in a line that `_ADAPTERS` finds, such as `[0]mlx5_0:1/IB`. NCCL 2.20 lists ports that it uses as a
+single adapter in braces: `[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}`. Later versions add the rail and the plane after the
+port.
 """
 _CHANNEL = re.compile(r"\bvia NET/[^/\n]+/\d+(?:\(\d+\))?(/GDRDMA)?")
 _LOCKED = re.compile(r"ibv_\w+ failed with error Cannot allocate memory")
@@ -35,7 +36,9 @@ class Transport:
     reports none.
     """
     direct: bool | None = None
-    """True if adapters access the GPUs' memory on all channels between hosts; None if no channel was reported."""
+    """True if adapters access the GPUs' memory directly on all channels between hosts, False if on some or none; None
+    if no channel was reported.
+    """
     locked: bool = False
     """True if an adapter could not lock memory, because the container's limit is too low."""
 
