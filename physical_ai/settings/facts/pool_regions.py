@@ -11,7 +11,7 @@ from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.models.node_pools import NodePool, Pool
 from physical_ai.settings.models.tree import Settings
 
-Evidence = Literal["documented", "believed", "price"]
+Evidence = Literal["documented", "believed", "price", "seen"]
 
 
 @dataclass(frozen=True)

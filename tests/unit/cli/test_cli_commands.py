@@ -157,7 +157,8 @@ def test_a_mistake_in_a_values_file_is_wrong_input_to_every_command(
     file = tmp_path / "values" / "gpu-operator" / "values.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("driver:\n  tolerations: []\n")
-    monkeypatch.setattr("workbench.cli.requested_stack.load", partial(load, values=tmp_path / "values"))
+    for module in ("workbench.cli.requested_stack", "physical_ai.settings"):
+        monkeypatch.setattr(f"{module}.load", partial(load, values=tmp_path / "values"))
     code, out, err = call(command, "dev-westus2")
     assert (code, out) == (2, "")
     assert "values/gpu-operator/values.yaml" in err

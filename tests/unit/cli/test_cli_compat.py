@@ -40,7 +40,7 @@ def test_the_severity_decides_the_exit_code(severity: str, code: int, capsys: py
 def test_the_document_has_stable_keys_and_nothing_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "dev-westus2", *AT, "--json", "--from", "v26.3.3"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert sorted(document) == ["date", "kubernetes", "operator", "pools", "stack", "verdicts"]
+    assert sorted(document) == ["date", "kubernetes", "operator", "pools", "schemaVersion", "stack", "verdicts"]
     assert document["operator"] == {"version": NEWEST, "lifecycle": "supported", "since": "2026-08-20"}
     assert [pool["name"] for pool in document["pools"]] == ["h100gpu", "rtxprogpu"]
     keys = ["fix", "message", "path", "pools", "rule", "severity", "source", "subject"]
