@@ -19,7 +19,7 @@ from workbench.cli.main import run
 
 OTHERS = {
     *("apt-get", "az", "cd", "echo", "eval", "export", "git", "grep", "helm", "kubectl", "kubelogin", "mkdir", "osmo"),
-    *("pip", "pulumi", "apt-cache", "sha256sum", "sort", "cat", "pre-commit", "python", "xargs", "openssl"),
+    *("pip", "pipx", "pulumi", "apt-cache", "sha256sum", "sort", "cat", "pre-commit", "python", "xargs", "openssl"),
 }
 """Commands of other projects."""
 OFFLINE = ("explain", "sizes", "regions", "compat", "cost", "stacks", "lint", "osmo platforms", "osmo values", "charts")
@@ -162,6 +162,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of the commands, with the samples and the files that the pages mention."""
     (tmp_path / "workbench").symlink_to(ROOT / "workbench")
     (tmp_path / "train.yaml").write_bytes((ROOT / "workbench/osmo/samples/train-and-evaluate.yaml").read_bytes())
+    (tmp_path / "workflows").symlink_to(ROOT / "workbench/osmo/samples")
     (tmp_path / "train.sbatch").write_text(SCRIPT)
     (tmp_path / "my.yaml").write_text("tags: {team: vision}\n")
     monkeypatch.chdir(tmp_path)
