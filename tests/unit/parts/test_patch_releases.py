@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -28,12 +28,14 @@ def patched(pin: Chart) -> Chart:
 
 
 @pytest.fixture
-def released(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Chart]:
-    """A patch release of each of these charts, added to its pins."""
+def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, Chart]]:
+    """A patch release of each of these charts, added to its pins; no other test gets stacks with it."""
     added = {name: patched(newest_chart(name)) for name in FOLLOWING}
     every = {**pinned_charts(), **{(pin.name, pin.version): pin for pin in added.values()}}
     monkeypatch.setattr(charts, "pinned_charts", lambda: every)
-    return added
+    covering.cache_clear()
+    yield added
+    covering.cache_clear()
 
 
 def test_a_patch_release_is_installed_once_its_row_is_there(released: Mapping[str, Chart]) -> None:
