@@ -74,6 +74,7 @@ SHARED = {
     "physical_ai.catalog.telemetry_rows": "shape of counters",
     "physical_ai.catalog.engine_values": "Pulumi's own marks",
     "physical_ai.catalog.azure_native": "requests that the provider makes of inputs",
+    "physical_ai.catalog.chart_archives": "which archive is the chart",
     "physical_ai.catalog.charts": "which archive is the chart",
     "physical_ai.catalog.own_names": "names that this program gives",
 }
