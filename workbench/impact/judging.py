@@ -66,6 +66,8 @@ class Impact:
     outages: tuple[Outage, ...] = ()
     notes: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
+    harmless: bool = False
+    """True if every change is of a kind that touches no work, whatever runs."""
 
     def of(self, fate: Fate, *, sure: bool = True) -> list[Effect]:
         """Effects with the fate `fate`: the certain ones, or, if `sure` is False, the uncertain ones."""
@@ -103,6 +105,7 @@ def judge(
         outages=outages([(each.change, each.way) for each in hits], pools),
         notes=tuple(dict.fromkeys(each.reason for each in hits if _is_note(each.way))),
         not_judged=tuple(unknown),
+        harmless=not unknown and all(each.way.fate == "untouched" for each in hits),
     )
 
 

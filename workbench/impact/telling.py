@@ -67,7 +67,7 @@ def by_owner(impact: Impact) -> list[OwnerEffect]:
 
 def headline(impact: Impact, seen: Seen) -> str:
     """Summary of the impact in one line, for readers who do not know Pulumi."""
-    parts = [_work(impact)] if seen.known else [UNKNOWN_WORK]
+    parts = [_work(impact)] if seen.known else [UNTOUCHED if impact.harmless else UNKNOWN_WORK]
     parts += [outage(each) for each in impact.outages]
     if impact.not_judged:
         count = len(impact.not_judged)

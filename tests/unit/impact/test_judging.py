@@ -201,6 +201,13 @@ HEADLINES: Sequence[tuple[list[Planned], list[Work], Seen, str]] = [
         CLUSTER,
         "May end 1 workflow (0 to 0.5 GPU-hours since the last checkpoint or start); 1 H100 of h100gpu is gone.",
     ),
+    ([Planned("ResourceQuota")], [], Seen(known=False), "No running work ends."),
+    (
+        [Planned("Unheard")],
+        [],
+        Seen(known=False),
+        "What runs is not known, since no cluster was read; 1 change is not judged.",
+    ),
     (
         [pool("delete")],
         [],
