@@ -97,7 +97,7 @@ def line() -> Iterator[Line]:
             one.close()
 
 
-def _link(left: Network, name: str, address: str, right: Network, other: str, far: str) -> None:  # noqa: PLR0917
+def _link(left: Network, name: str, address: str, right: Network, other: str, far: str) -> None:  # noqa: PLR0917 - both ends of a link
     made = f"ip link add {name} type veth peer name {other} && ip link set {other} netns /proc/self/fd/{right.handle}"
     _sh(left, made, right)
     for one, device, own in ((left, name, address), (right, other, far)):

@@ -26,7 +26,7 @@ PUBLIC = ("kubernetes.io", "k8s.io", "nvidia.com", "nvcr.io", "ghcr.io", "quay.i
           "github.com", "githubusercontent.com", "pulumi.com", "cluster.local", "example.com", "letsencrypt.org",
           "prometheus.io", "grafana.com", "run.ai", "amd.com", "management.azure.com", "microsoftonline.com", "gcr.io",
           "pkg.dev", "amazonaws.com", "ecr.aws", "googleapis.com", "docker.elastic.co", "fluentbit.io", "upbound.io",
-          "huggingface.co", "pypi.org", "anaconda.com", "ubuntu.com", "debian.org", "redhat.com", "redhat.io", "w3.org",
+          "huggingface.co", "anaconda.com", "ubuntu.com", "debian.org", "redhat.com", "redhat.io", "w3.org",
           "helm.sh", "cert-manager.io", "python.org", "invalid", "localhost")  # fmt: skip
 """Domains whose host names are kept, because every cluster names them."""
 _LABELS = r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
