@@ -151,7 +151,7 @@ def plugin_faults() -> list[Fault]:
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
-    """Faults of settings that name a secret which the stack does not have."""
+    """Faults of settings that name a secret which the stack does not have. `given`: names of the stack's secrets."""
     names = frozenset(given)
     return [
         loaded.merged.fault(
@@ -165,7 +165,9 @@ def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
 
 
 def key_faults(loaded: Loaded, texts: Mapping[str, str]) -> list[Fault]:
-    """Fault of a master encryption key that OSMO's control plane could not read; OSMO itself reports no error."""
+    """Fault of a master encryption key that OSMO's control plane could not read; the list is empty if the key is
+    readable or absent. OSMO itself would report no error. `texts`: the stack's secrets, by name.
+    """
     if MEK_SECRET not in texts or not loaded.settings.osmo.installs_service:
         return []
     problem, _, fix = (mek_problem(texts[MEK_SECRET]) or "").partition("\n  ")

@@ -18,7 +18,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
 
 ANY = "‹name›"
-"""Placeholder in a path for a name that the settings define: of a pool, a release, a platform."""
+"""Placeholder, in the path of an output, for a name from the settings: the name of a pool, a release or a platform."""
 
 OUTPUTS: Mapping[str, str] = {
     "resourceGroup": "Name of the stack's resource group.",

@@ -101,7 +101,9 @@ def _no_secrets(_settings: Settings) -> Iterable[tuple[Path, str]]:
 
 @dataclass(frozen=True)
 class Part:
-    """Description of an optional part: its names, its properties, and functions that decide by a stack's settings."""
+    """Description of an optional part: its names, its properties, and functions that derive from a stack's settings
+    what the part installs.
+    """
 
     name: str
     """Name of the part's folder in `parts/`."""
@@ -138,8 +140,8 @@ class Part:
     `cluster`: before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO.
     """
     needs: tuple[str, ...] = ()
-    """Names of other parts, or `GPU_OPERATOR`. If a stack has such a part too, its releases are installed before this
-    part's releases.
+    """Names of other parts, or `GPU_OPERATOR`. Where a stack has one of these parts too, the releases of that part are
+    installed before the releases of this part.
     """
     offers_gpus: bool = False
     """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""

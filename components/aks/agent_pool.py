@@ -1,4 +1,6 @@
-"""Properties that all node pools share. A pool is declared inside the cluster or as a separate resource."""
+"""Node pool properties that are the same for a pool inside the cluster's resource (the system pool) and for a pool that
+is a separate resource (all user pools).
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,8 @@ def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgrade
 
 
 def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
-    """Property paths, in camelCase, that updates of the pool ignore: the node count of an autoscaled pool, which the
-    autoscaler changes after the pool's creation.
+    """Property paths, in camelCase, that updates of the pool ignore. For an autoscaled pool, the list contains the node
+    count, which the autoscaler changes; for a pool of fixed size the list is empty.
     """
     return [f"{prefix}count"] if pool.scale.is_autoscaled else []
 

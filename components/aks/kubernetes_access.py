@@ -69,7 +69,9 @@ class KubernetesAccess(pulumi.ComponentResource):
 
 
 def _user_kubeconfig(kubeconfigs: Sequence[Any]) -> str:
-    """First kubeconfig in AKS's answer, decoded, with a login that needs no terminal."""
+    """Text of the first kubeconfig that AKS returned, changed so that its user logs in with a command that needs no
+    terminal.
+    """
     try:
         return exec_kubeconfig(base64.b64decode(kubeconfigs[0].value).decode())
     except (IndexError, ValueError) as error:

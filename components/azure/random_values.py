@@ -42,9 +42,10 @@ class RandomPassword(pulumi_random.RandomPassword):
 def generated_password(
     name: str, length: int, generation: int, opts: pulumi.ResourceOptions, *, first: str | None = None
 ) -> pulumi.Output[str]:
-    """Password of generation `generation`, which is the newest one.
+    """Password number `generation`, the newest password of the resource `name`.
 
-    The passwords of earlier generations stay in the state: protected resources cannot be deleted or replaced.
+    The function declares one resource for each password from number 1 on. Older passwords remain in the state, because
+    Pulumi refuses to delete or replace a protected resource.
 
     Args:
         name: name of the resource, with `{}` for the number of the generation.

@@ -46,10 +46,11 @@ class WorkloadIdentityArgs:
 
 
 class WorkloadIdentity(pulumi.ComponentResource):
-    """A user-assigned identity that only the given service accounts can use. It has no roles.
+    """A user-assigned identity that only the service accounts in `WorkloadIdentityArgs.accounts` can use. The component
+    assigns the identity no role.
 
     Attributes:
-        identity: grant roles to its `principal_id`.
+        identity: the identity. Other components assign roles to its `principal_id`.
     """
 
     identity: managedidentity.UserAssignedIdentity

@@ -99,9 +99,10 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _restored(self, name: str, restore: Restore, source: pulumi.Input[str]) -> dbforpostgresql.Server:
-        """Declares a server from a backup, with the database and the login of its source.
+        """Declares a server that Azure restores from a backup of the server `source`, with the database and the login
+        of `source`.
 
-        Azure restores no standby server.
+        Azure restores no standby server; a standby is created only with `restore.standby`.
         """
         plan = self._args.place.plan
         server = self._server(
@@ -120,9 +121,11 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _in_time(self, hook: pulumi.ResourceHookArgs) -> None:
-        """Checks, before the server is created and in previews too, that the backups still cover the time to restore.
+        """Fails the deployment if no backup covers the point in time in `restore.at`: the time is older than the
+        backups that Azure keeps, or is in the future.
 
-        Later deployments skip the check, since that time may be long ago by then.
+        The hook runs before the server is created, also in previews. Once the server exists, the hook no longer runs,
+        so `restore.at` may then be older than all backups.
         """
         restore = self._args.settings.restore
         problem = restore and restore_problem(restore.at, self._args.place.plan.backup_days, datetime.now(UTC))

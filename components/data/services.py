@@ -30,7 +30,8 @@ class DataServicesArgs:
 
 
 class DataServices(pulumi.ComponentResource):
-    """All five data services; none of them waits for the cluster.
+    """The five data services of OSMO's control plane in Azure: database, cache, storage, vault and registry. None of
+    them waits for the cluster.
 
     Attributes:
         private_targets: services that need a private endpoint if the network has no public access.

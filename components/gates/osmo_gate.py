@@ -1,5 +1,6 @@
-"""Last step of a deployment with OSMO: it waits for Deployments that Helm does not wait for, and deletes workflows
-before the agents that serve them.
+"""Last step of a deployment with OSMO. In a stack with agents or a control plane, the step waits until their
+Deployments are available; Helm does not wait for these Deployments. In a stack without agents, the step deletes
+remaining workflows.
 """
 
 from __future__ import annotations
@@ -40,11 +41,13 @@ class OsmoGateArgs:
 
 
 class OsmoGate(pulumi.ComponentResource):
-    """Waits until OSMO's scheduler, agents and control plane are available, except those that the stack does not have.
+    """Waits until the parts of OSMO that the stack has are available: the scheduler, the agents and the control plane.
+    The deployment fails when the time is up. In a stack with neither agents nor a control plane, there is nothing to
+    wait for.
 
-    In a stack without agents, the gate deletes the workflows that are still in the cluster. The Pods of workflows have
-    a finalizer that only the agents remove, and the engine deletes agents that the stack no longer declares after the
-    program has ended. So the gate deletes the workflows while the agents still run.
+    In a stack without agents, the gate first deletes the workflows that are still in the cluster. A workflow's Pods
+    have a finalizer, which only running agents remove. The engine deletes the agents of the previous deployment only
+    after the program has ended, so these agents still run while the gate deletes the workflows.
 
     The gate acts within `apply`, because it has to act in every deployment, also in a deployment that changes no
     resource.
@@ -80,8 +83,8 @@ class OsmoGate(pulumi.ComponentResource):
         pulumi.log.warn(text, self)
 
     def _report_token(self, get: Get) -> None:
-        """Warns of an agents' token that expires soon: if it expires between deployments, all workflows wait from then
-        on.
+        """Warns if the token with which OSMO's agents log in is invalid or expires soon. All workflows wait from the
+        moment when the token expires until the next deployment renews it.
         """
         try:
             problem = osmo.token_problem(get, datetime.now(UTC).date())

@@ -44,7 +44,7 @@ class ExistingCluster(pulumi.ComponentResource):
     Attributes:
         kubeconfig: kubeconfig text with the user's login, for the gates; it is no output of the stack.
         changed: resources that set the labels and taints of nodes. Workloads for these nodes are created after them.
-        mark: text that is unique to this deployment: a stack of the same name in another state backend has another.
+        mark: random text that identifies this stack, even among stacks of the same name in other state backends.
         found: software and nodes of the cluster.
         classes: the nodes that the stack changes, each with the labels and taints that it gets.
     """

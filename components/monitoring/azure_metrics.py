@@ -43,7 +43,7 @@ class AzureMetricsArgs:
 class AzureMetrics(pulumi.ComponentResource):
     """An Azure Monitor workspace with Managed Grafana.
 
-    With `watch`, a cluster's metrics flow into the workspace, and alert rules are evaluated.
+    The method `watch` sends a cluster's metrics to the workspace and declares the alert rules.
 
     Attributes:
         workspace: the workspace, which keeps metrics for 18 months.

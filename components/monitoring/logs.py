@@ -14,8 +14,10 @@ from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.models.container_logs import ContainerLogs
 
 CONTROL_PLANE_LOGS = ("cluster-autoscaler", "guard", "kube-audit-admin", "kube-controller-manager")
-"""AKS log categories. `kube-audit-admin` is the audit log without reads, a tenth of `kube-audit`; `guard` is the Entra
-login, `cluster-autoscaler` explains why a GPU pool does not grow."""
+"""Log categories of the AKS control plane that are sent to the workspace. `cluster-autoscaler` explains why a GPU pool
+does not grow; `guard` is the Entra login; `kube-audit-admin` is the audit log without read requests, a tenth of the
+volume of `kube-audit`.
+"""
 
 LOG_STREAM, LOG_DESTINATION = "Microsoft-ContainerLogV2", "ciworkspace"
 
@@ -34,7 +36,7 @@ class MonitoringArgs:
 class Monitoring(pulumi.ComponentResource):
     """A Log Analytics workspace.
 
-    With `watch`, it gets the logs and metrics of the cluster's control plane, and the output of containers.
+    The method `watch` sends to it the logs and metrics of a cluster's control plane, and the output of containers.
     """
 
     workspace: operationalinsights.Workspace

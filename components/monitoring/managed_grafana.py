@@ -1,5 +1,5 @@
-"""Managed Grafana over a metrics workspace: its identity, its users, and its private endpoint to a closed
-workspace.
+"""Managed Grafana over a metrics workspace: its identity, its users, and the private endpoint through which it reads a
+workspace without public access.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ class GatewayDnsArgs:
 
 class GatewayDns(pulumi.ComponentResource):
     """DNS record of OSMO's gateway: an A record with the address of an internal load balancer, or a CNAME record with
-    Azure's name of a public address. Address and name are known before the cluster exists, so the record does not
-    wait for it.
+    Azure's name of a public address. Both are known before the cluster exists, so the record is created without waiting
+    for the cluster.
     """
 
     def __init__(self, name: str, args: GatewayDnsArgs, opts: pulumi.ResourceOptions | None = None) -> None:

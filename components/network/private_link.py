@@ -44,8 +44,8 @@ class PrivateLink(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _zones(self, name: str, args: PrivateLinkArgs) -> dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]]:
-        """Id of each private DNS zone, and the resources that must exist before names in the zone resolve, by the keys
-        of the mapping that `zones_of` returns.
+        """Private DNS zones of all targets, by their key in `ZONES` (physical_ai/catalog/private_link.py). Each value
+        is the id of the zone, and the resources that must exist before names in the zone resolve.
         """
         wanted = {key: zone for each in args.targets for key, zone in zones_of(each.group, args.location).items()}
         found: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]] = {}

@@ -133,10 +133,9 @@ def fetching_login(
     tenant_id: str,
     opts: pulumi.ResourceOptions,
 ) -> VaultLogin:
-    """Lets this cluster's token program use the identity that the control plane's stack created for it, and returns the
-    login to that stack's vault.
-
-    Only the program's service account is federated with the identity.
+    """Federates this cluster with the Azure identity `source.identity`, which the stack of the control plane has
+    created, and returns the login to that stack's vault. Only the service account of this cluster's token program can
+    use the identity.
     """
     parts: Sequence[str] = source.identity.split("/")
     credential = managedidentity.FederatedIdentityCredential(

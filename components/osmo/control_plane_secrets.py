@@ -38,9 +38,9 @@ class ControlPlaneSecretsArgs:
 class ControlPlaneSecrets(pulumi.ComponentResource):
     """The Kubernetes Secrets of OSMO's control plane, one of them with the master encryption key (MEK).
 
-    The MEK is never changed in place: with another key, nothing that the database holds encrypted could be read. Where
-    there is a vault, the MEK is in it as well. A stack with the secret `osmoMek` uses that key instead of a generated
-    one, for a cluster that is created again over a restored database.
+    The MEK is never changed in place: OSMO could not decrypt the content of its database with another key. In a stack
+    with a vault, the vault stores the MEK too. A stack with the secret `osmoMek` uses this secret instead of a
+    generated key, for a cluster that is created again over a restored database.
 
     Attributes:
         objects: resources that must exist before the release.

@@ -1,4 +1,6 @@
-"""NVIDIA OSMO: the contents of its namespaces, the scheduler, and the agents of a control plane elsewhere."""
+"""NVIDIA OSMO: the contents of its namespaces, the scheduler, and the agents, which connect the cluster to OSMO's
+control plane in this or another cluster.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ PATCH_FORCE = "pulumi.com/patchForce"
 """Annotation with which Pulumi takes over fields that somebody else has written, instead of refusing the update
 (pulumi-kubernetes, server-side apply)."""
 SERVICE_VALUES = "osmo-service-values"
-"""Name of the ConfigMap with the Helm values for OSMO's control plane. Whoever installs the control plane reads the
-values there, and a preview shows their changes.
+"""Name of the ConfigMap with Helm values for OSMO's control plane, in a stack that does not install the control plane.
+The person who installs it takes the values from the ConfigMap, and a preview shows changes of the values.
 """
 TIMEOUT_SECONDS = 900
 

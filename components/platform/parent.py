@@ -16,9 +16,9 @@ class Parent:
     protected: pulumi.ResourceOptions
     """Options of components that a protected stack keeps.
 
-    Every such component has these options, and passes `protect` on to its children. One protected component would be
-    enough to stop a destroy. But the engine then goes on with the unprotected resources, and drops those that count as
-    deleted with the cluster from the state, although they still exist.
+    Every such component has these options, and passes `protect` on to its children. A single protected component would
+    stop a destroy too, but only after damage: the engine goes on with the unprotected resources, and drops from the
+    state those that count as deleted with the cluster, although they still exist.
     """
     unprotected: pulumi.ResourceOptions
     """Options of components that a protected stack may delete too, such as gates and role assignments."""

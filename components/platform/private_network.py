@@ -112,8 +112,8 @@ class PrivateNetwork:
 
 
 def network_commands(settings: Settings, subscription: str, azure: AzureNetwork) -> dict[str, pulumi.Input[str]]:
-    """Commands that the owners of an existing hub or DNS zone have to run because the deployment may not change it, by
-    the name of the output.
+    """Commands that the owner of an existing hub or DNS zone has to run because the deployment may not change the hub
+    or zone. Keys are the names of the stack's outputs.
     """
     commands: dict[str, pulumi.Input[str]] = {}
     if (peering := peering_command(settings, subscription)) is not None:

@@ -18,6 +18,7 @@ def deploy() -> Platform:
     """Declares the platform of the selected stack, exports its outputs, and returns it for a team's own resources.
 
     Raises:
-        pulumi.RunError: The settings, a values file or a part cannot be used; the text names file, place and fix.
+        pulumi.RunError: The settings, a values file or a part cannot be used; the text names the file, the path in the
+            file, and the fix.
     """
     return runpy.run_path(str(ENTRY), run_name="physical_ai_program")["platform"]

@@ -57,7 +57,9 @@ def check_claim(gpus: int) -> str:
 
 
 def _of_checks(settings: Settings) -> list[Json]:
-    """Claim templates of the acceptance checks: one for a single GPU, and one for all GPUs of a node of each pool."""
+    """Claim templates of the acceptance checks: one for a single GPU and, for each pool, one for all GPUs of a node.
+    Pools with the same number of GPUs per node share a template.
+    """
     counts = {1, *(gpus_per_node(pool) for pool in facts.claim_pools(settings).values() if knows_gpu(pool))}
     return [_claim(ACCEPTANCE, check_claim(count), GpuClaim(gpus=count)) for count in sorted(counts)]
 

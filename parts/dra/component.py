@@ -9,8 +9,8 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 class DraDriver(ChartPart):
-    """The DRA driver's release, the device classes and namespaces, and the claims, each after its class and
-    namespace.
+    """The DRA driver's release, and the stack's device classes, namespaces and claims. The claims are created after all
+    classes and namespaces.
     """
 
     def after(self) -> None:

@@ -27,8 +27,9 @@ PROCESSES = (
 def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns `allowed`, the policies of the isolated namespaces, together with the policies of the data services.
 
-    The policies in `allowed` are changed so that they no longer select the data services' Pods. NetworkPolicies add up:
-    one of them lets all Pods of the control plane reach each other, and would open the database to all of them.
+    A policy in `allowed` that selects all Pods of the control plane's namespace is changed so that it no longer selects
+    the data services' Pods. Otherwise it would let every Pod of the control plane connect to the database, because
+    NetworkPolicies only add permissions.
     """
     objects = manifests.load_of("in_cluster_data", "network.yaml")
     for policy in objects:

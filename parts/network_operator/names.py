@@ -46,8 +46,8 @@ VENDOR = "15b3"
 NIC_LABEL = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
 """Label that Node Feature Discovery sets on nodes with a network card of NVIDIA.
 
-On Azure that includes nodes whose accelerated networking is a virtual function of such a card, so the NicClusterPolicy
-also names its pools.
+On Azure, a node whose accelerated networking is a virtual function of such a card has the label too. So the
+NicClusterPolicy selects nodes by the names of their pools as well.
 """
 DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
 """Node label that the operator sets to `false` when a node's OFED driver works, or when the operator installs no OFED

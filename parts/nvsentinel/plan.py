@@ -40,9 +40,9 @@ BREAKER_PERCENT = 25
 BREAKER_WINDOW = "1h"
 """Time window of fault-quarantine's circuit breaker.
 
-The breaker keeps one bucket per second of the window, and moves all buckets for each second since the last event. With
-a window of days, the first event after a quiet day would take minutes. Limits for longer periods are in
-parts/nvsentinel/limits.yaml.
+The breaker keeps one counter per second of the window. An event shifts all counters once for each second since the
+previous event. With a window of days, the first event after a quiet day would take minutes. Limits for longer periods
+are in parts/nvsentinel/limits.yaml.
 """
 PLATFORM_NAMESPACES = (
     NAMESPACE,
@@ -209,8 +209,8 @@ def _quarantine(settings: Settings) -> dict[str, Any]:
 def rule_sets() -> list[dict[str, Any]]:
     """Rules of fault-quarantine: a node is cordoned for a fault after which its GPU has to be reset or replaced.
 
-    The chart's own rules match any fatal event, and NVSentinel treats unknown events as fatal, such as Xid 45, which
-    every killed job leaves too.
+    The chart's own rules match every fatal event. NVSentinel also counts unknown errors as fatal, for example Xid 45,
+    which appears whenever a job is killed.
     """
     codes = [code for code, item in dcgm_errors().items() if item.quarantine]
     xids = [str(code) for code in xids_of("node")]

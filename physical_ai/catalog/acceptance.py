@@ -40,7 +40,7 @@ ACCEPTED_CONDITION = "physical-ai/Accepted"
 run.
 """
 TASK_DIAGNOSTIC = "gpu-diagnostic"
-"""Name of the init container that checks the GPUs of a workflow's task before its own container starts."""
+"""Name of the init container that checks the GPUs before the main container of a workflow's task starts."""
 FOLDER = DATA / "acceptance"
 
 

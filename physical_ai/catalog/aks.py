@@ -9,7 +9,7 @@ POOL_LABEL = "kubernetes.azure.com/agentpool"
 IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
 """Label with the version of the node image.
 
-AKS sets it on each node, and the autoscaler knows it for a pool without nodes.
+AKS sets it on each node. For a pool without nodes, the autoscaler assumes that a new node will have the label.
 """
 SHORT_POOL_LABEL = "agentpool"
 """Deprecated label with the name of a node's pool, which AKS still sets, and by which OSMO's platforms select
@@ -95,9 +95,8 @@ class Allocatable:
 
 
 def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Allocatable:
-    """Capacity of a machine that AKS and its kubelet leave to Pods.
-
-    The kubelet keeps a tenth of the OS disk of `disk_gib`.
+    """Capacity of a machine that AKS and its kubelet leave to Pods: vCPUs and memory less AKS's reservations, and nine
+    tenths of an OS disk of `disk_gib` GiB.
     """
     memory = memory_gib * 1024 - reserved_mib(memory_gib, max_pods)
     return Allocatable(vcpus * 1000 - reserved_millis(vcpus), memory, disk_gib * 2**30 * 9 // 10)

@@ -168,8 +168,8 @@ def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> 
     """Problems with the pinned versions of one chart, as texts: a withdrawn version, a pre-release, missing evidence,
     or a wrong order of release days.
 
-    A version with a higher number can be older than a version with a lower number, if its line was abandoned. A patch
-    of an older line may be younger than the newest line, and is no problem.
+    The order is wrong if a version is older than a version with a lower number; the reason may be an abandoned line. A
+    patch release is exempt: it may be younger than the first release of a later line.
     """
     taken_back = {item.version: item for item in retracted}
     for pin in pins:

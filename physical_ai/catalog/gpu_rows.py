@@ -42,7 +42,7 @@ class OperatorRelease(Row):
     drivers: tuple[Build, ...]
     """Driver builds that the release lists, its default first."""
     driver_cr: Literal["preview", "new-installs", "supported"]
-    """Support level of drivers as NVIDIADriver resources."""
+    """NVIDIA's support level for drivers that are declared by NVIDIADriver resources."""
     toolkit: Text
     device_plugin: Text
     dcgm_exporter: Text

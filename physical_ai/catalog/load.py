@@ -1,4 +1,4 @@
-"""Reading of the data files: it checks them as strictly as a user's files, and keeps them for the process.
+"""Readers of the data files. Each file is checked as strictly as a user's file, and read once per process.
 
 A fault in a data file is the project's fault, not the user's: it raises `CatalogError` with the file and row.
 """

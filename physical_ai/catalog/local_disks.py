@@ -98,7 +98,7 @@ class Fit:
 
 
 def fit(disks: LocalDisks, wanted_gib: int, *, trusted_launch: bool = False) -> Fit:
-    """Check whether an ephemeral OS disk of `wanted_gib` GiB fits one of a VM size's local disks.
+    """Result of the check whether an ephemeral OS disk of `wanted_gib` GiB fits one of a VM size's local disks.
 
     AKS places the OS disk on a local disk that is large enough, and prefers the cache (Azure/AKS#2672). It refuses the
     OS disk if no local disk is large enough.

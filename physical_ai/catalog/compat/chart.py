@@ -53,13 +53,13 @@ def key_changes(old: str, new: str) -> KeyChanges:
 def check_values(
     release: str, values: Mapping[str, Any], refused: Refused = none_refused, around: Mapping[str, Any] | None = None
 ) -> list[Finding]:
-    """Findings about keys that the release's chart would ignore, and about invalid values, in the order in which they
-    are written.
+    """Findings about keys that the release's chart would ignore, followed by findings about invalid values. Maps with
+    arbitrary keys (labels, resources, affinity …) and lists are not checked.
 
-    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. Raises `UnknownName` for a
-    release that is not in the catalogue.
+    Raises `UnknownName` for a release that is not in the catalogue.
 
     Args:
+        refused: Function that returns advice against a key; no finding suggests a key for which it returns advice.
         around: All values of the chart, if `values` is only a part of them. They decide whether drivers are
             NVIDIADriver resources, and so which keys the chart renders.
     """

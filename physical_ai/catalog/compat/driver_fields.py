@@ -27,8 +27,8 @@ def driver_fields(release: str) -> Mapping[str, Kind]:
 
 
 def check_driver(release: str, spec: Mapping[str, Any]) -> list[Finding]:
-    """Findings about fields that the release's NVIDIADriver does not have, and about invalid values, in the order in
-    which they are written.
+    """Findings about fields of `spec` that the release's NVIDIADriver does not have, in the order of `spec`, followed
+    by a finding if the kernel module type is invalid.
 
     Raises `UnknownName` for a release that is not in the catalogue.
     """

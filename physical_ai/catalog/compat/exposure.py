@@ -35,8 +35,8 @@ _HOST_NETWORK = re.compile(r"(?i)^(use)?hostnetwork(ing)?$")
 
 
 def judge_exposure(values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about values that give a Service, a route or a Pod an address outside of the cluster, in the order
-    written.
+    """Findings about values that give a Service, a route or a Pod an address outside of the cluster, in the order of
+    `values`.
 
     An address that nothing restricts to a network or a login is an error; an address that is restricted is a warning.
     """
@@ -165,7 +165,9 @@ def _route(where: str, around: Mapping[str, Any]) -> Finding:
 
 
 def _annotations(around: Mapping[str, Any]) -> dict[str, Any]:
-    """Annotations in the section `around`, from all keys whose name says annotations, such as `serviceAnnotations`."""
+    """Annotations in the section `around`: the entries of all its maps whose key contains the word annotations, such as
+    `serviceAnnotations`.
+    """
     sections = (value for key, value in around.items() if _ANNOTATIONS.search(key) and is_mapping(value))
     return {name: value for each in sections for name, value in each.items() if value}
 

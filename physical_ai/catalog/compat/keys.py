@@ -120,11 +120,11 @@ class KeyTable:
         return path in self._sections or any(".".join(steps[:end]) in self.known for end in range(1, len(steps) + 1))
 
     def check(self, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
-        """Findings about keys that the chart would ignore, and about values of the wrong shape, in the order in which
-        they are written.
+        """Findings about keys that the chart would ignore, and about values of the wrong shape, in the order of
+        `values`.
 
         Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. No finding suggests a key
-        that `refused` objects to.
+        for which `refused` returns advice.
         """
         return list(self._walk(values, "", refused))
 

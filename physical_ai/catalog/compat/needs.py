@@ -40,7 +40,7 @@ class Need(Row):
     A `*` matches any one step. In a list whose key is in `JOINED`, the name of an entry is a step.
     """
     keep: tuple[Scalar, ...] | None = None
-    """The only values that do no harm."""
+    """The only values that do no harm; None if the harmless values are not a fixed set."""
     least: int | None = None
     """Smallest number that does no harm. If neither `keep` nor `least` is set, every non-empty value does harm."""
     severity: Literal["error", "warning", "info"] = "error"
@@ -115,7 +115,7 @@ def pattern(path: str) -> re.Pattern[str]:
 
 
 def judge_needs(chart: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about values that do harm according to the table of needs, in the order in which they are written."""
+    """Findings about `values` that do harm according to the table of needs, in the order of `values`."""
     for path, value in _each(values, ""):
         if (need := need_against(chart, path, value)) is not None and need.severity != "info":
             yield need.finding(path, value)

@@ -53,7 +53,9 @@ class GpuStack:
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
-    """Findings of any severity, by all rules on the combination of software, at a date."""
+    """Findings about the software on the nodes of a GPU pool, from all rules about single versions and about their
+    combination. `today` is the day for which support periods are judged.
+    """
     try:
         release = operator_release(stack.operator)
     except UnknownName as error:
