@@ -52,8 +52,9 @@ DEPLOYER = Principal(
     roles=("Owner",),
     groups=(DEPLOYERS.object_id,),
 )
-"""A person who runs the program; owner of the subscription, without rights in a cluster until a role assignment or a
-group gives them."""
+"""The person who runs the program. This principal owns the subscription, but has no rights in a cluster until a role
+assignment or membership in a group gives them.
+"""
 SECOND_DEPLOYER = Principal(
     "second-deployer",
     "5a1e0000-0000-4000-8000-00000000002d",
@@ -80,7 +81,7 @@ READER = Principal(
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
 """A user of the same tenant without any role."""
 PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
-"""Principals that can log in. The first one is logged in unless another one is chosen."""
+"""Principals that can log in. DEPLOYER, the first of them, is logged in unless the user chooses another principal."""
 
 
 class UnknownPrincipal(ValueError):

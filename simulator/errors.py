@@ -29,7 +29,7 @@ class Interrupted(SimulationError):
 
 
 class UnknownTarget(SimulationError):
-    """Error if no resource has the name given as a target or an exclusion."""
+    """Error if no resource has the name that `--target` or `--exclude` gives."""
 
     def __init__(self, name: str, near: Sequence[str]) -> None:
         hint = f"Did you mean {' or '.join(near)}?" if near else "`pulumi stack --show-urns` lists the resources."
@@ -48,7 +48,7 @@ class NothingToCancel(SimulationError):
 
 
 class ChangesFound(SimulationError):
-    """Error if an operation that was told to expect no changes finds changes."""
+    """Error if an operation finds changes although its options say that no changes are expected."""
 
 
 class EngineFailed(SimulationError):

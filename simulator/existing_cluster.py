@@ -39,7 +39,7 @@ def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) ->
     """Creates the cluster into which a stack is deployed, with the nodes that the stack describes, unless the cluster
     exists.
 
-    Returns additional settings for the target of the simulated stack: the kubeconfig of the cluster.
+    Returns settings to add to the `target` section of the simulated stack: the path of the cluster's kubeconfig.
 
     Raises:
         ControlPlaneFailed: the cluster did not start.
@@ -95,8 +95,8 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits until every namespace has the objects that Kubernetes adds to it. An object that appeared later would count
-    as a change by the stack.
+    """Waits until every namespace has its default service account and its CA ConfigMap. If Kubernetes added one of
+    these objects later, it would count as a change by the stack.
     """
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS

@@ -11,7 +11,7 @@ from physical_ai.repository import HOME_VARIABLE, PROJECT, user_folder
 
 
 def project_prefix(project: Path = PROJECT) -> str:
-    """Beginning of the names of all folders of one Pulumi project: a digest of the project's path."""
+    """Prefix that the names of a Pulumi project's folders have in common: a digest of the project's path."""
     return hashlib.sha256(str(project).encode()).hexdigest()[:8]
 
 

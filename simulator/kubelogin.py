@@ -49,8 +49,8 @@ def login_method(flag: str, environment: dict[str, str]) -> str:
 
 
 def token(tokens: Path, principal: str) -> str:
-    """The token of the principal with the object id `principal`. If `principal` is empty, the token of the deployer,
-    which is the first row of the file.
+    """The token of the principal with the object id `principal`, from the file `tokens`. If `principal` is empty, the
+    token in the first row of the file, which is the deployer's.
     """
     with tokens.open(newline="") as file:
         known = {row[1]: row[0] for row in csv.reader(file)}

@@ -50,7 +50,7 @@ class Plugin:
         return {OFFICIAL_VARIABLE: "1", "KUBECONFIG": "", **helm_folders}
 
     def link(self, home: Path) -> None:
-        """Links the official plugin into the folder where the engine with this PULUMI_HOME looks for it."""
+        """Links the official plugin into `home`, the engine's PULUMI_HOME, in which the engine looks for plugins."""
         if self.path is None:
             return
         command = home / "plugins" / FOLDER / COMMAND
@@ -63,10 +63,10 @@ STAND_IN = Plugin()
 
 
 def installed(environment: Mapping[str, str]) -> Path | None:
-    """The official plugin of the pinned version, if it is on this machine.
+    """Path of the official plugin in the pinned version; None if it is not on this machine.
 
     Raises:
-        PluginUnusable: the variable names a file that cannot be run.
+        PluginUnusable: PHYSAI_KUBERNETES_PLUGIN names a file that cannot be run.
     """
     if given := environment.get(PATH_VARIABLE):
         path = Path(given)

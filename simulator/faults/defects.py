@@ -35,6 +35,6 @@ descriptions.
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:
-    """The defects in a Node's annotation, without unknown ones."""
+    """The defects that a Node's annotation names; names that DEFECT_NAMES does not contain are ignored."""
     given = annotations_of(node).get(DEFECTS, "").split(",")
     return frozenset(each.strip() for each in given if each.strip() in DEFECT_NAMES)

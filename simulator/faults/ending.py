@@ -44,6 +44,6 @@ def _after(item: Injected, happened: Happened, containers: frozenset[str]) -> In
 
 
 def ends_with_jobs(items: Iterable[Injected]) -> bool:
-    """True if one of the faults ends or changes when a job's Pod ends."""
+    """True if the end of a job's Pod ends any of the faults `items` or its cause."""
     rows = (faults()[each.fault] for each in items if not each.over)
     return any("job" in row.ends | row.over for row in rows)

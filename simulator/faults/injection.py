@@ -41,7 +41,7 @@ class Injector:
         self._client = client
 
     def nodes(self) -> list[Json]:
-        """All nodes with GPUs."""
+        """All nodes of the cluster whose machine has GPUs."""
         return [node for node in self._client.get("/api/v1/nodes")["items"] if gpus_of(node)]
 
     def inject(self, wanted: str, node: str = "", gpu: int = 0) -> tuple[str, Injected, int]:
@@ -115,7 +115,9 @@ class Injector:
         return found
 
     def _write(self, node: Json, items: Sequence[Injected]) -> None:
-        """Writes the faults of a node to its annotation and its taints."""
+        """Records `items`, all faults of a node, in the node's annotation, and sets the taints that these faults
+        cause.
+        """
         path = f"/api/v1/nodes/{name(node)}"
         self._client.patch(path, {"metadata": {"annotations": {ANNOTATION: annotation(items)}}}, MERGE_PATCH)
         own = {each.effects.taint["key"] for each in faults().values() if each.effects.taint}
@@ -161,7 +163,7 @@ def gpus_of(node: Json) -> int:
 
 
 def _can(node: Json, row: Fault) -> bool:
-    """True if the fault can happen to the node."""
+    """True if the node has the hardware that the fault `row` needs, and a driver with which the fault can happen."""
     machine = machine_of(node)
     fits = not row.needs or (machine is not None and machine.infiniband)
     return fits and (not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers)

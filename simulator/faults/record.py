@@ -40,7 +40,7 @@ class NodeFaults:
     unlicensed: bool = False
     not_ready: str = ""
     unhealthy: frozenset[int] = frozenset()
-    """GPUs that the device plugin no longer offers."""
+    """Indexes of the GPUs that the device plugin no longer offers."""
 
     def of_gpu(self, gpu: int) -> list[tuple[Effects, float]]:
         """Effects of the active faults on one GPU, each with its start time.

@@ -31,8 +31,8 @@ def _root(pod: Pod, container: str) -> str:
 
 
 def prestart(state: NodeState, pod: Pod) -> Look:
-    """Init container of the plugin: it waits until nvidia-smi and libnvidia-ml.so.1 exist below the configured driver
-    root.
+    """Simulated attempt of the plugin's init container, which ends once nvidia-smi and libnvidia-ml.so.1 exist below
+    the configured driver root.
     """
     root = _root(pod, PRESTART)
     found = state.container_driver if root == CONTAINER_ROOT else host_driver_works(state)
@@ -43,7 +43,9 @@ def prestart(state: NodeState, pod: Pod) -> Look:
 
 
 def plugin(state: NodeState, pod: Pod) -> Look:
-    """The plugin's container: it publishes every whole GPU that it can describe."""
+    """Simulated attempt of the plugin's main container to publish every whole GPU. It fails if it gets no GPU from the
+    driver, or if DEVICES does not describe the GPU.
+    """
     fault = device_fault(state, _root(pod, PLUGIN))
     if not fault and device_of(state.hardware) is None:
         fault = f"the model knows no description of {state.hardware.product}"

@@ -24,9 +24,10 @@ NEWEST_CONFIG = {"1": 2, "2.0": 3, "2.1": 3, "2.2": 3, "2.3": 4}
 
 
 def driver(state: NodeState, pod: Pod) -> Look:
-    """The container that builds and loads the datacenter driver.
+    """Simulated attempt of the driver container to build and load the datacenter driver.
 
-    It fails on another operating system, on a vGPU, and with unsigned modules under Secure Boot.
+    The attempt fails if the image is for another operating system, if the GPU is a vGPU, or if Secure Boot is on and
+    the modules are not signed.
     """
     tag = pod.workload.image.rpartition(":")[2]
     if not tag.endswith(state.os):
@@ -71,7 +72,7 @@ def dumped_config(containerd: str) -> int:
 
 
 def toolkit(state: NodeState, pod: Pod) -> Look:
-    """The container that configures the nvidia runtimes and restarts containerd.
+    """Simulated attempt of the toolkit's container to configure the nvidia runtimes and restart containerd.
 
     The first entry of RUNTIME_CONFIG_SOURCE, or of the release's default for this variable, determines the schema
     version of the drop-in file. With the entry `command`, it is the newest version that the installed containerd knows.
@@ -99,7 +100,9 @@ def toolkit(state: NodeState, pod: Pod) -> Look:
 
 
 def device_plugin(state: NodeState, pod: Pod) -> Look:
-    """The device plugin: it registers the devices of its MIG strategy, shared according to its configuration."""
+    """Simulated attempt of the device plugin to register the devices of its MIG strategy, shared as its configuration
+    says.
+    """
     fault = gates.device_fault(state, pod.root)
     if mig_under_way(state):
         fault = "stopped by the MIG manager, which cannot change the geometry of this GPU"
@@ -119,7 +122,7 @@ def device_plugin(state: NodeState, pod: Pod) -> Look:
 
 
 def feature_discovery(state: NodeState, pod: Pod) -> Look:
-    """GPU feature discovery: it describes the node's GPUs in labels."""
+    """Simulated attempt of GPU feature discovery to describe the node's GPUs in labels."""
     fault = gates.device_fault(state, pod.root)
     try:
         devices = [] if fault else gates.visible(state, pod)
@@ -159,9 +162,9 @@ def pod_version(state: NodeState) -> str:
 
 
 def mig_manager(state: NodeState, pod: Pod) -> Look:
-    """The MIG manager: it partitions the GPUs as the label `nvidia.com/mig.config` says.
+    """Simulated attempt of the MIG manager to partition the GPUs as the label `nvidia.com/mig.config` says.
 
-    On a vGPU it fails and leaves all GPU clients stopped.
+    On a vGPU the attempt fails, and all GPU clients remain stopped.
     """
     wanted = state.labels.get(names.MIG_CONFIG, "")
     if not wanted:
@@ -182,8 +185,8 @@ def mig_under_way(state: NodeState) -> bool:
 
 
 def dcgm_exporter(state: NodeState, pod: Pod) -> Look:
-    """The DCGM exporter: it reads its CSV when it starts, and ends with an error if the CSV has a field name that it
-    does not know.
+    """Simulated start of the DCGM exporter: the exporter reads its CSV, and ends with an error if the CSV has a field
+    name that the exporter does not know.
     """
     if pod.ready:
         return state, gates.OPEN, False

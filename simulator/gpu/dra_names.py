@@ -21,7 +21,7 @@ CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
 
 @dataclass(frozen=True)
 class Described:
-    """A GPU as the DRA driver describes it."""
+    """Attributes and memory that the DRA driver publishes for one GPU model."""
 
     architecture: str
     compute_capability: str
@@ -36,4 +36,6 @@ DEVICES: Mapping[str, Described] = {
     "NVIDIA B200": Described("Blackwell", "10.0.0", 183359),
     "NVIDIA RTX PRO 6000 Blackwell Server Edition": Described("Blackwell", "12.0.0", 97887),
 }
-"""Devices by NVML's name of the GPU; other GPUs are not simulated."""
+"""Published attributes and memory of each GPU model, by NVML's name of the model. The DRA driver is not simulated for
+other models.
+"""

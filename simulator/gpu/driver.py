@@ -115,7 +115,8 @@ def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None
 def _specific(drivers: Objects) -> list[str]:
     """Names of the NVIDIADrivers that are not the default.
 
-    Refuses a second default, and a default that selects nodes.
+    Raises:
+        DriverFault: There are two defaults, a default selects nodes, or a selector uses the reserved owner label.
     """
     defaults = [key for key, driver in sorted(drivers.items()) if is_default(driver)]
     for key, driver in sorted(drivers.items()):
@@ -131,7 +132,9 @@ def _specific(drivers: Objects) -> list[str]:
 
 
 def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
-    """The NVIDIADriver of each GPU node that has one. A specific NVIDIADriver takes precedence over the default."""
+    """Name of the NVIDIADriver that selects each GPU node; nodes that none selects are left out. A specific
+    NVIDIADriver takes precedence over the default.
+    """
     result: dict[str, str] = {}
     for key, driver in sorted(drivers.items(), key=lambda entry: not is_default(entry[1])):
         result |= dict.fromkeys(selected(driver, nodes), key)

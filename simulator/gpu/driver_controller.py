@@ -73,8 +73,9 @@ def _daemonsets(run: Run, key: str) -> set[str]:
 def _rendered(run: Run, given: Json, target: OperatingSystem) -> Json:
     """The DaemonSet of an NVIDIADriver for one operating system.
 
-    If only the default image of the driver manager is new, the DaemonSet stays as it is: an update of the operator
-    replaces no drivers (NVIDIA/gpu-operator, `handleDefaultImagesInObjects` in internal/state/driver.go).
+    If a new release of the operator changes only its default image of the driver manager, the DaemonSet keeps the old
+    image, so that no driver is replaced (NVIDIA/gpu-operator, `handleDefaultImagesInObjects` in
+    internal/state/driver.go).
     """
     default = run.state.manager_image or run.found.images["driver.manager"]
     wanted = _daemonset(run, given, target, default)

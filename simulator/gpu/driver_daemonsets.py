@@ -63,7 +63,7 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) ->
 
 
 def _pulls(given: pods.Draft, spec: Mapping[str, Any]) -> None:
-    """Applies the pull policy of the images, and the resources of the containers."""
+    """Applies the settings for pulling images and the containers' resources."""
     for container in (given.main, PEERMEM):
         if container in given.containers and spec.get("imagePullPolicy"):
             given.containers[container]["imagePullPolicy"] = str(spec["imagePullPolicy"])
@@ -242,8 +242,8 @@ def daemonset(
 
 
 def manager_image(spec: Mapping[str, Any]) -> str:
-    """The driver manager's image that an NVIDIADriver names, as a complete path or in three parts; empty if it names
-    none.
+    """Image of the driver manager in an NVIDIADriver: its `image`, or `repository`, `image` and `version` joined; empty
+    if the NVIDIADriver sets none of them.
     """
     given: Mapping[str, Any] = at(spec, "manager", {})
     repository, image, version = (str(given.get(key) or "") for key in ("repository", "image", "version"))

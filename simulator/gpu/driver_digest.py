@@ -102,7 +102,9 @@ def _pairs(entries: Sequence[Mapping[str, Any]] | None) -> list[list[str]]:
 
 
 def _direct(env: Mapping[str, Any]) -> list[list[str]]:
-    """Environment variables with a literal value; those that refer to a field of the Pod are left out."""
+    """Names and values of the environment variables with a literal value. Variables that refer to a field of the Pod
+    are left out.
+    """
     return sorted([key, value] for key, value in env.items() if isinstance(value, str))
 
 

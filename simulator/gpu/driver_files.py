@@ -44,7 +44,7 @@ NO_FILES = DriverFiles({})
 
 
 def _named(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Settings that name a ConfigMap, as field and name, in the operator's order.
+    """Settings that name a ConfigMap, in the operator's order: the setting's path and the ConfigMap's name.
 
     A driver with precompiled modules downloads no packages, so its package settings are skipped.
     """

@@ -57,11 +57,12 @@ def host_driver_works(state: NodeState) -> bool:
 
 
 def driver_validation(state: NodeState, pod: Pod) -> Look:
-    """Gate that checks the host's driver once, at its start, and then waits for the operator's driver.
+    """Simulated attempt of the gate `driver-validation`. Only its first attempt checks the host's driver; all later
+    attempts wait for the operator's driver.
 
-    A Pod that starts just before a driver is installed on the host does not check the host again: it waits until it is
-    deleted. If the operator has a driver DaemonSet for any node of the cluster, the gate waits for the marker file of
-    this node's driver container.
+    Therefore a Pod that starts just before a driver is installed on the host waits until it is deleted. If the operator
+    has a driver DaemonSet for any node of the cluster, the gate waits for the marker file of this node's driver
+    container.
     """
     if not pod.started:
         state = replace(state.without_files(DRIVER_READY), driver_root="")
@@ -119,8 +120,8 @@ def device_fault(state: NodeState, root: str) -> str:
 
 
 def toolkit_validation(state: NodeState, pod: Pod) -> Look:
-    """Gate of the toolkit. In the validator's Pod, it runs nvidia-smi in a container and writes a file on success. In
-    every other Pod, it waits for the validator's file.
+    """Simulated attempt of the gate `toolkit-validation`. In the validator's Pod, the gate runs nvidia-smi in a
+    container and writes a file on success. In every other Pod, the gate waits for this file.
     """
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
@@ -132,21 +133,23 @@ def toolkit_validation(state: NodeState, pod: Pod) -> Look:
 
 
 def cuda_validation(state: NodeState, _: Pod) -> Look:
-    """Gate that runs a vector addition in a Pod that sees all GPUs without requesting a GPU resource."""
+    """Simulated attempt of the gate `cuda-validation`: a vector addition that uses all GPUs and requests none."""
     fault = device_fault(state, state.driver_root)
     return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
 
 
 def plugin_validation(state: NodeState, _: Pod) -> Look:
-    """Gate that waits until the node offers any GPU resource; by default it starts no workload."""
+    """Simulated attempt of the gate `plugin-validation`, which waits until the node offers any GPU resource. By
+    default, the gate starts no workload.
+    """
     if any(count for count in state.resources.values()):
         return state.with_files(PLUGIN_READY), OPEN, False
     return state, "GPU resources are not discovered by the node", False
 
 
 def config_manager(state: NodeState, pod: Pod) -> Look:
-    """Gate that selects a device-plugin configuration: the one that the node's label names, or else the default. The
-    gate fails if the selected configuration does not exist.
+    """Simulated attempt of the gate that selects a device-plugin configuration: the configuration that the node's label
+    names, or else the default. The gate fails if the selected configuration does not exist.
     """
     key = config_key(state, pod)
     if key and key not in state.configs:
@@ -173,7 +176,7 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Look:
-    """Gate of the driver Pod. If the node's host has a working driver, the gate sets the label
+    """Simulated attempt of the driver Pod's gate. If the node's host has a working driver, the gate sets the label
     `nvidia.com/gpu.deploy.driver` to `pre-installed`, and the DaemonSet then removes its Pod from the node.
 
     If the kernel modules are built against the network cards' driver, the gate waits for the network cards' driver.

@@ -28,7 +28,7 @@ class Hardware:
     """Product name in GFD's label: `NVIDIA-H100-NVL`. The product name of a vGPU contains the vGPU profile."""
     memory_mib: int
     mig: tuple[Mig, ...] = (MIG_OFF,)
-    """Profiles of the MIG instances of each GPU."""
+    """MIG state of each GPU: the profiles of its MIG instances, or MIG_OFF."""
     pci_device: str = "2321"
     pci_class: str = "0302"
     mig_capable: bool = True
@@ -76,7 +76,9 @@ def of_size(size: Machine) -> Hardware | None:
 
 
 def of_node(node: Mapping[str, Any]) -> Hardware | None:
-    """The GPUs that a node's VM size or server has."""
+    """GPU hardware of the node's VM size or server; None if it has no NVIDIA GPU, or if the node's machine is
+    unknown.
+    """
     machine = machine_of(node)
     return of_size(machine) if machine is not None else None
 
@@ -88,8 +90,8 @@ INSTANCES = {
     "all-3g.47gb": ("3g.47gb",) * 2,
     "all-7g.94gb": ("7g.94gb",),
 }
-"""MIG instances on each GPU, by configuration name of the MIG manager. The configurations are those of an H100 NVL;
-`all-1g.10gb` is for an H100 with 80 GB.
+"""Profiles of the MIG instances that the MIG manager creates on each GPU, by name of its configuration. All are
+configurations of an H100 NVL, except `all-1g.10gb`, which is of an H100 with 80 GB.
 """
 
 

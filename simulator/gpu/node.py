@@ -49,7 +49,7 @@ class MarkerTouched:
 
 @dataclass(frozen=True)
 class MarkerRemoved:
-    """Event: a validation file was removed."""
+    """Event: a process removed the file `.driver-ctr-ready`."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _rebooted(state: NodeState, loads: bool) -> NodeState:
 
 
 def _settle(state: NodeState) -> NodeState:
-    """The node after every Pod has gone as far as it can without time passing."""
+    """The node after every Pod has advanced as far as it can without time passing."""
     for _ in range(BOUND):
         before = state
         for name in sorted(state.pods):

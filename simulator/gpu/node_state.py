@@ -30,16 +30,16 @@ class Timing:
     operator, which checks every 120 seconds, finds the driver ready at its first check, as on an undisturbed real node.
     """
     driver_start: float = 60.0
-    """Seconds until the startup probe's first check succeeds, if the modules are already loaded."""
+    """Seconds until the driver container's startup probe succeeds, if the kernel modules are already loaded."""
     poll: float = 5.0
-    """Seconds between two checks of a waiting init container, as in the validator and the shell loops."""
+    """Seconds between two checks of a waiting init container; the real validator waits equally long."""
     start: float = 2.0
     """Seconds from one container's end to the next one's start."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Facts about a DaemonSet that a node needs to run its Pod."""
+    """Properties of a DaemonSet that determine how the DaemonSet's Pod runs on a node."""
 
     name: str
     init: tuple[str, ...]
@@ -67,7 +67,7 @@ class Pod:
     over.
     """
     message: str = ""
-    """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
+    """Reason why the Pod waits, for a user: a container's last log line, or the event that prevents the start."""
     failed: bool = False
     """True if the current container has ended with an error; the kubelet then restarts it again and again."""
     ready: bool = False
@@ -145,7 +145,7 @@ class NodeState:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     """The Node's labels, as the API server has them."""
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Device-plugin configurations by key."""
+    """Configurations of the device plugin, by key of its ConfigMap."""
     mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Layouts in the ConfigMap that the ClusterPolicy names for the MIG manager, by name; empty if the MIG manager uses
     its default layouts.
@@ -158,7 +158,7 @@ class NodeState:
     """
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
-    """Files in /run/nvidia/validations."""
+    """Names of the files in the node's folder /run/nvidia/validations."""
     driver_root: str = ""
     """Driver root that the file `driver-ready` contains; empty if the file does not exist."""
     loaded: str = ""
@@ -168,7 +168,9 @@ class NodeState:
     network_driver: str = ""
     """Image of the network cards' driver that a container has installed; empty if the node uses its own driver."""
     built_for: str = ""
-    """The network driver that nvidia-peermem was built against."""
+    """Image of the network cards' driver against which nvidia-peermem was built; empty for the node's own network
+    driver.
+    """
     keeps_modules: bool = False
     """True if the driver's container has installed only the userspace part, because the kernel modules were already
     loaded.
@@ -179,11 +181,11 @@ class NodeState:
     """Reason why containerd does not start, which makes the node NotReady; empty if containerd runs."""
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Resources that the device plugin has registered."""
+    """Amount of each resource that the device plugin has registered."""
     renames: Mapping[str, str] = field(default_factory=dict[str, str])
     """New names of shared resources, under which the device plugin offers them. Keys are the original names."""
     claimable: int = 0
-    """GPUs that the DRA driver's plugin has published for claims."""
+    """Number of GPUs that the DRA driver's plugin has published; resource claims can get these GPUs."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes a label."""
     timing: Timing = Timing()
@@ -200,9 +202,9 @@ class NodeState:
 
     @property
     def open_gpus(self) -> list[int]:
-        """Indexes of the GPUs that a new Pod may get. If the device plugin has registered devices: the GPUs of the
-        devices that it offers, which can include a GPU that no longer works. Otherwise: the working GPUs, as for
-        resource claims.
+        """Indexes of the GPUs that a new Pod may get. If the device plugin has registered devices, these are the GPUs
+        of the devices that it still offers, and can include a GPU that no longer works. Otherwise, Pods get GPUs
+        through resource claims, and these are all working GPUs.
         """
         struck = self.faults.unhealthy
         if not self.devices:

@@ -42,8 +42,8 @@ SETTABLE = (
     "migManager",
     "nodeStatusExporter",
 )
-"""Components whose settings for image pulls, resources and network are applied to their operands. Components for
-virtual machines are left out.
+"""Components of a ClusterPolicy whose settings for image pulls, resources and network the operator applies to their
+operands. Components for virtual machines are left out.
 """
 WITHOUT_ARGS = ("nvidia-container-toolkit-daemonset", "nvidia-device-plugin-mps-control-daemon")
 OWN_ENV = (
@@ -51,7 +51,9 @@ OWN_ENV = (
     "nvidia-operator-validator",
     "nvidia-device-plugin-mps-control-daemon",
 )
-"""Operands whose containers do not get a plain copy of the `env` of their component in the ClusterPolicy."""
+"""Operands for which the operator does not simply copy the variables in their component's field `env` of the
+ClusterPolicy.
+"""
 MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"
@@ -289,8 +291,8 @@ TRANSFORMS: Mapping[str, Transform] = {
 
 
 def _gpu_access(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Gives an operand's containers access to GPUs. In NRI mode, an annotation injects all GPUs into one container;
-    otherwise the Pod's runtime class does.
+    """Gives an operand's containers access to GPUs. In NRI mode, an annotation of the Pod injects all GPUs into one
+    container. In all other modes, the Pod's runtime class gives access.
     """
     if not nri(spec):
         given.pod["runtimeClassName"] = runtime_class(spec)

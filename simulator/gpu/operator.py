@@ -126,7 +126,7 @@ def _labels(state: State, key: str) -> dict[str, str] | None:
 
 
 def _owned_changes(before: State, after: State) -> set[str]:
-    """Kinds of the owners of DaemonSets that were created, changed or deleted."""
+    """Kinds of the objects that own any created, changed or deleted DaemonSet."""
     changed: set[str] = set()
     for key in before.daemonsets.keys() | after.daemonsets.keys():
         old, new = before.daemonsets.get(key), after.daemonsets.get(key)

@@ -35,7 +35,7 @@ class Draft:
     tolerations: list[Json] = field(default_factory=list[Json])
     update_strategy: Json = field(default_factory=dict[str, Any])
     pod: Json = field(default_factory=dict[str, Any])
-    """Further fields of the pod's spec."""
+    """Fields of the Pod's spec that this class has no attribute for."""
     scc: bool = False
 
     @property
@@ -44,8 +44,8 @@ class Draft:
         return next(iter(self.containers))
 
     def env(self, container: str) -> dict[str, Any]:
-        """Environment of a container or init container, as a dictionary; a change of the dictionary changes the
-        draft.
+        """Environment variables of a container or init container, by name. Changes of the returned dictionary change
+        the draft.
         """
         return (self.containers if container in self.containers else self.init)[container].setdefault("env", {})
 

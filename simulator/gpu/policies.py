@@ -1,4 +1,4 @@
-"""Choice between several ClusterPolicies: the operator follows one and ignores the others."""
+"""Selection of the one ClusterPolicy that the operator follows; it ignores all other ClusterPolicies."""
 
 from __future__ import annotations
 

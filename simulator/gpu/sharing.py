@@ -13,12 +13,12 @@ from simulator.gpu.hardware import MIG_OFF, Mig
 
 
 class PluginFault(Exception):
-    """Error with which the device plugin ends."""
+    """Error that ends the device plugin; the text is the plugin's message."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """One device as the kubelet counts it."""
+    """A GPU or a MIG instance that the device plugin registers with the kubelet."""
 
     resource: str
     uuid: str
@@ -37,7 +37,7 @@ class Sharing:
     """The section `sharing` of a device-plugin configuration."""
 
     strategy: str = "none"
-    """`none`, `time-slicing` or `mps`."""
+    """Way in which Pods share a GPU: `none`, `time-slicing` or `mps`."""
     replicas: Mapping[str, int] | None = None
     renames: Mapping[str, str] | None = None
 
@@ -125,9 +125,8 @@ def healthy(
 def open_gpus(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> list[int]:
-    """Indexes of the GPUs that a new Pod may get: GPUs with at least one offered device, or with at least two for a GPU
-    in
-    `struck`, because the plugin withdraws one device of it.
+    """Indexes of the GPUs that a new Pod may get. A GPU outside `struck` needs at least one offered device. A GPU in
+    `struck` needs at least two, because the plugin withdraws one of them.
     """
     names = {device.resource: renames.get(device.resource, device.resource) for device in given}
     total = Counter(names[device.resource] for device in given)

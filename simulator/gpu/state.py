@@ -40,7 +40,7 @@ class State:
     validating: frozenset[str] = frozenset()
     """Nodes that have a validator pod."""
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
-    """Pods by node, of nodes that the upgrade controller is clearing."""
+    """Pods on each node that the upgrade controller is clearing, by node."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
     """Simulated seconds for which the operator has tried to evict Pods, by node."""
     now: float = 0.0
@@ -100,7 +100,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Desired:
-    """All writes of the operator, in order; empty if the state is as desired."""
+    """All writes of the operator, in order; empty if the cluster already is as the operator wants it."""
 
     steps: tuple[Write, ...] = ()
 
@@ -117,12 +117,12 @@ class Desired:
 
     @property
     def daemonsets(self) -> dict[str, Json]:
-        """DaemonSets to create or update, by name."""
+        """DaemonSets that the operator creates or updates, by name."""
         return {step.name: step.body for step in self.of("apply", "DaemonSet")}
 
     @property
     def statuses(self) -> dict[str, Json]:
-        """New status by `Kind/name`."""
+        """New status of each object, by `Kind/name`."""
         return {f"{step.kind}/{step.name}": step.body for step in self.of("status")}
 
 

@@ -169,7 +169,9 @@ def _removed(pool: Pool, node: str, *keys: str) -> dict[str, str | None]:
 
 
 def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move | None:
-    """Move that starts the timer `key` on a node; None while the timer runs, and `late` after `seconds`."""
+    """Next move of a node that has `seconds` for a step: a move that starts the timer `key` if it does not run yet,
+    None while it runs, and `late` when the time is over.
+    """
     begun = annotations_of(pool.nodes[node]).get(key)
     if begun is None:
         return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})

@@ -58,14 +58,14 @@ class Note:
 
 @dataclass(frozen=True)
 class Move:
-    """Next upgrade state of one node. `evict`: Pods that must be evicted before the node can change its state."""
+    """Change of one node to its next upgrade state. `evict`: Pods that must be evicted before the state can change."""
 
     node: str
     state: str
     unschedulable: bool | None = None
     """New value of `spec.unschedulable`, written before the node's state label; None leaves the value as it is."""
     restart: bool = False
-    """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
+    """True if the move deletes the node's driver Pod; the Pod's DaemonSet (OnDelete) then creates a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Changes of the node's annotations, in which the operator keeps data that must survive its restart. None removes
@@ -89,7 +89,7 @@ class Pool:
     validated: frozenset[str] = frozenset()
     """Nodes whose validator pod is ready."""
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
-    """Pods by node, of nodes that are being cleared."""
+    """Pods on each node that is being cleared, by node."""
     validating: frozenset[str] = frozenset()
     """Nodes that have a validator pod, ready or not."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])

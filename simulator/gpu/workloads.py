@@ -40,7 +40,7 @@ class Workload:
 
 
 def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
-    """Facts about a Pod that matter to a drain.
+    """Facts about a Pod that decide whether a drain may evict it and whether it uses a GPU.
 
     Args:
         claims: ResourceClaims by namespace and name; empty in a release that ignores claims of GPUs.
@@ -101,7 +101,7 @@ def _holds(given: Mapping[str, str], requirement: re.Match[str]) -> bool:
 
 
 def gpu_pods(given: Sequence[Workload]) -> list[Workload]:
-    """Pods that must be gone before another driver is installed."""
+    """Running or pending Pods with GPUs. They must end before another driver can be installed."""
     return [each for each in given if each.has_gpu and each.is_active]
 
 

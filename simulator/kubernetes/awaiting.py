@@ -82,7 +82,7 @@ class Awaiter:
         self._client, self._stopping = client, stopping
 
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
-        """The object once it is ready; raises NotInTime with its last state.
+        """Waits until the object is ready, and returns it; raises NotInTime with the object's last state.
 
         `live`: the API server's answer to the change. If this object is already ready, no request is sent.
         """
@@ -101,7 +101,7 @@ class Awaiter:
         raise AssertionError("the last poll returns or raises")
 
     def check(self, live: Object, inputs: Object) -> None:
-        """Checks that the object is ready now, for kinds that a refresh checks; raises NotInTime if not."""
+        """Raises NotInTime if the object is not ready now. Does nothing for kinds that a refresh does not check."""
         if annotated(inputs, SKIP_AWAIT) or not checked_in_refresh(live):
             return
         state = waiting(live, self._surroundings(live))
@@ -110,7 +110,9 @@ class Awaiter:
             raise NotInTime(live, [headline, *state.reasons, *self._causes(live)])
 
     def deleted(self, path: str, inputs: Object, timeout: float) -> None:
-        """Waits until no object is at the path; raises Refused when time is up, with what blocks the deletion."""
+        """Waits until no object is at the path. If an object is still there after the time limit, raises Refused with
+        the reason that blocks its deletion.
+        """
         group, _, kind = gvk_of(inputs)
         if annotated(inputs, SKIP_AWAIT) and (group, kind) in _DELETE_UNAWAITED:
             return
@@ -134,7 +136,7 @@ class Awaiter:
             raise Refused("the operation was cancelled")
 
     def _polls(self, seconds: float) -> Iterator[float]:
-        """Yields before each poll the seconds that are left of `seconds`, and 0 before the last poll."""
+        """Yields before each poll the remaining seconds of the time limit `seconds`, and 0 before the last poll."""
         end, pause = time.monotonic() + seconds, 0.03
         while (left := end - time.monotonic()) > 0:
             yield left

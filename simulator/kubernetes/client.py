@@ -39,7 +39,7 @@ SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_
 server has also created its default roles and priority classes.
 """
 _STARTING_SECONDS = 0.1
-"""Seconds between two checks if a server is ready."""
+"""Seconds between two requests that check whether a server is ready."""
 _ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
 """Seconds for which requests are repeated while a server is overloaded or the storage of a new CRD is not ready (answer
@@ -187,7 +187,8 @@ class Client:
         return cast("Object", answer) if isinstance(answer, dict) else {}
 
     def watch(self, path: str, version: str, params: Mapping[str, str] | None = None) -> Iterator[Object]:
-        """Events of a collection from a resource version on, `{type, object}`, until the server ends the watch.
+        """Events of a collection after the resource version `version`, each as `{type, object}`, until the server ends
+        the watch.
 
         Raises ApiError, Unreachable or httpx.HTTPError.
         """
@@ -206,7 +207,7 @@ class Client:
     def resource(self, api_version: str, kind: str) -> Resource | None:
         """Plural and scope of a kind; None if the server does not serve the kind.
 
-        A None is returned only after the server was asked again, because CRDs may have been created meanwhile.
+        If the client does not know the kind, it asks the server again, because a CRD may have been created meanwhile.
         """
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)

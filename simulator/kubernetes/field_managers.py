@@ -22,15 +22,17 @@ _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kube
 
 
 def is_as_created(live: Object) -> bool:
-    """True if no update has yet taken over the fields that the object was created with."""
+    """True if the object's fields still belong to the manager that created it, because no update has taken them
+    over.
+    """
     return any(
         each.get("operation") == "Update" and each.get("manager") in _CREATORS for each in _entries(live)
     ) or not _entries(live)
 
 
 def moved(live: Object, manager: str) -> list[Object] | None:
-    """The object's `managedFields` after `manager` has taken over fields: those from the object's creation, and those
-    that `kubectl` has set. None if there are no such fields.
+    """The object's `managedFields` after `manager` has taken over the fields of the object's creator and of `kubectl`.
+    None if these own no fields.
     """
     entries = _entries(live)
     mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]

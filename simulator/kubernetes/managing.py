@@ -159,8 +159,8 @@ class ObjectManager:
         return request.id, state, _sealed(shown)
 
     def delete(self, request: Request, old_inputs: Object, old_outputs: Object) -> None:
-        """Deletes an object and waits until it is gone; a missing object, or one whose CRD was deleted, is not an
-        error.
+        """Deletes an object and waits until it no longer exists. A missing object is not an error, nor is an object
+        whose CRD was deleted.
         """
         known = old_inputs or old_outputs
         obj = _identity(request, known)

@@ -140,7 +140,7 @@ def gvk_of(obj: Mapping[str, Any]) -> Gvk:
 
 
 def is_patch(token: str, obj: Mapping[str, Any]) -> bool:
-    """True for a Patch resource: it manages only some fields of an object that another manager owns."""
+    """True for a Patch resource, which sets only some fields of an object that it does not own."""
     return token.endswith("Patch") and not str(obj.get("kind", "")).endswith("Patch")
 
 
@@ -153,8 +153,8 @@ def is_secret(obj: Mapping[str, Any]) -> bool:
 
 
 def inputs_of(outputs: Mapping[str, Any], kept: Object) -> Object:
-    """The inputs of the last operation on a resource, from the resource's `outputs`. If `outputs` contains no inputs,
-    `kept`, which are the inputs in the engine's state.
+    """The inputs of the last operation on a resource, as stored in its `outputs`; `kept`, the inputs in the engine's
+    state, if `outputs` contains none.
     """
     held = outputs.get(INPUTS)
     return cast("Object", held) if isinstance(held, dict) else kept
@@ -197,7 +197,7 @@ def parse_id(id: str) -> tuple[str, str]:
 
 
 def field_manager(urn: str) -> str:
-    """The field manager of a resource.
+    """Name of the field manager with which the provider writes a resource.
 
     The official plugin generates a random name and keeps it in the state. Here the name is computed from the URN.
     """

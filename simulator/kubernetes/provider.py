@@ -55,7 +55,7 @@ def kubernetes_provider(options: KubernetesOptions | None = None) -> KubernetesF
 
 
 class Kubernetes(Provider):
-    """One configured Kubernetes provider."""
+    """Kubernetes provider with the configuration of one provider resource."""
 
     package = PACKAGE
     version = VERSION
@@ -99,7 +99,9 @@ class Kubernetes(Provider):
         return self._use(kubeconfig, self._connected(kubeconfig))
 
     def _connected(self, kubeconfig: Kubeconfig) -> Client | None:
-        """A client whose server answers, or None with the reason in `_unreachable`."""
+        """A client whose server answers. If the server cannot be reached, None, and `_unreachable` contains the
+        reason.
+        """
         try:
             client = Client(kubeconfig, path=self._options.path)
         except Unreachable as problem:

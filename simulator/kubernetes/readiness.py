@@ -59,12 +59,14 @@ def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
 
 
 def limit(obj: Mapping[str, Any]) -> float | None:
-    """Seconds to wait for an object whose kind has its own time limit; None for other kinds."""
+    """Seconds that the official plugin waits for objects of this kind; None if the kind has no own time limit."""
     return _POLLED.get(_kind(obj))
 
 
 def unready(obj: Object, *, final: bool, custom: bool) -> str:
-    """The first line of the error for a wait that has ended without success."""
+    """First line of the error about an object that did not become ready. `final`: True if waiting longer could not
+    help. `custom`: True if `pulumi.com/waitFor` sets the conditions.
+    """
     if final:
         return f"Resource '{name_of(obj)}' was created but failed to initialize"
     if _kind(obj) in _POLLED and not custom:
@@ -184,7 +186,7 @@ def _daemon_set(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
-    """Reasons to wait for a StatefulSet.
+    """Reasons to wait for a StatefulSet; None if it is ready.
 
     The update strategy's `partition` is not considered: with a partition, the two revisions stay different, and the
     wait ends at its time limit.
@@ -301,7 +303,7 @@ def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _observed(obj: Object) -> bool:
-    """True where the controller has observed the present generation of the object."""
+    """True if the controller has observed the present generation of the object."""
     return int(_part(obj, "status").get("observedGeneration") or 0) >= int(metadata(obj).get("generation") or 1)
 
 

@@ -48,7 +48,7 @@ pkg/action/{install,upgrade}.go).
 
 @dataclass(frozen=True)
 class Releases:
-    """Operations on Release resources.
+    """Operations of one Kubernetes provider on Release resources.
 
     `namespace`: default namespace of the provider. `unreachable`: reason why the cluster cannot be reached; empty if it
     can.
@@ -256,8 +256,8 @@ class Releases:
 
 
 def resource_names(manifest: str) -> dict[str, list[str]]:
-    """Names of the objects in a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups
-    them.
+    """Names of the objects in a rendered manifest, in the official plugin's groups: `{"Kind.group/version":
+    [name…]}`.
     """
     names: dict[str, list[str]] = {}
     for document in safe_yaml.load_all(manifest):

@@ -11,8 +11,8 @@ from simulator.wire import Refused, has_unknown
 
 
 class Scopes:
-    """Scopes of kinds, as one provider knows them. Without a connection to a cluster, only the built-in table of kinds
-    is used.
+    """Knowledge of one provider about which kinds are namespaced and which are cluster-scoped. Without a connection to
+    a cluster, it comes from the built-in table of kinds only.
     """
 
     def __init__(self, client: Client | None) -> None:
@@ -55,7 +55,9 @@ class Scopes:
         return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}" of this Kubernetes; {has}'
 
     def plan(self, crd: Object) -> None:
-        """Remembers the scope of a CRD that the program creates, for objects that are checked before the CRD exists."""
+        """Stores the scope of a CRD that the program creates. Objects that are checked before the CRD exists get this
+        scope.
+        """
         spec = crd.get("spec")
         if not isinstance(spec, dict) or has_unknown(spec):
             return

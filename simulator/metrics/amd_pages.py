@@ -25,7 +25,7 @@ STEADY = {"GPU_HEALTH": 1.0, "GPU_MEMORY_TEMPERATURE": 55.0}
 
 @dataclass(frozen=True)
 class Holder:
-    """A container that has a GPU."""
+    """A container that holds a GPU, with the load of this GPU from 0 (idle) to 1 (busy)."""
 
     namespace: str
     pod: str
@@ -49,9 +49,7 @@ def prefix_of(config: Json | None) -> str:
 
 
 def _parsed(config: Json | None) -> Json:
-    """Configuration of the exporter. Empty if the exporter could not parse it, because the exporter then uses its
-    defaults.
-    """
+    """Configuration of the exporter; empty if the exporter cannot parse it and therefore uses its defaults."""
     try:
         document: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:

@@ -11,7 +11,7 @@ from simulator.metrics.page import Page
 
 CPU, MEMORY = "container_cpu_usage_seconds_total", "container_memory_working_set_bytes"
 USED = {"cpu": 0.6, "memory": 0.5}
-"""Share of its requested CPU and memory that a container uses. A container without a request uses the amount in
+"""Fraction of its requested CPU and memory that a container uses. A container without a request uses the amount in
 `LITTLE`.
 """
 LITTLE = {"cpu": 0.05, "memory": 64 * 2**20}

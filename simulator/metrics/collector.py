@@ -1,4 +1,5 @@
-"""Metrics collector of a stack, configured from its deployed objects as by the Prometheus operator and Azure Monitor.
+"""Metrics collector of a stack. Its configuration is derived from the stack's deployed objects, in the way of the
+Prometheus operator or of Azure Monitor.
 
 As in a real cluster, an object is ignored if it is missing or if no selector selects it.
 """
@@ -30,7 +31,7 @@ KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
 
 @dataclass(frozen=True)
 class Collected:
-    """Scrape jobs and rules of one Prometheus."""
+    """Configuration of one metrics collector: its scrape jobs, rules and Alertmanager."""
 
     jobs: Sequence[Job]
     rules: Json
@@ -49,7 +50,9 @@ class Collected:
 
 @dataclass(frozen=True)
 class Objects:
-    """Deployed objects of one API group that configure a metrics collector."""
+    """Deployed objects of one API group that configure a metrics collector, and the namespaces and Services that they
+    select.
+    """
 
     namespaces: Mapping[str, Mapping[str, str]]
     """Labels of the namespaces, by name of the namespace."""

@@ -51,8 +51,8 @@ class Totals:
         self._xids: dict[int, set[int]] = {}
 
     def seen(self, gpu: int, xids: Sequence[int]) -> set[int]:
-        """All Xids of a GPU since the start of the exporter, including the new `xids`. DCGM never forgets an Xid while
-        it runs.
+        """All Xids that a GPU has had since the start of the exporter, including the new `xids`. A running DCGM never
+        forgets an Xid.
         """
         kept = self._xids.setdefault(gpu, set())
         kept.update(xids)
@@ -99,7 +99,7 @@ def _values() -> _Values:
 
 
 def default_csv() -> str:
-    """The CSV in the exporter's image."""
+    """The default CSV, which the exporter's image contains."""
     return _values().csv
 
 
@@ -143,7 +143,7 @@ class _Unit:
     node: Gpus
     unit: Unit
     held: Mapping[Unit, Sequence[Job]]
-    """Jobs that hold each unit, for all units of the node."""
+    """Jobs that hold each GPU or MIG instance of the node."""
     now: float
     effects: Sequence[tuple[Effects, float]] = field(init=False)
 

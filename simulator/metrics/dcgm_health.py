@@ -25,12 +25,12 @@ class Incident:
 
 
 def incidents(exporter: str, product: str, xids: Iterable[int], *, mig: bool) -> Mapping[str, Incident]:
-    """The incidents of a GPU, by watch.
+    """Incidents that DCGM reports for a GPU, by the name of the health watch.
 
     Args:
         exporter: Version of the exporter, such as `4.5.3-4.8.2`; the first half is DCGM's version.
-        product: Name of the GPU, as in its label.
-        xids: All Xids that DCGM has seen on the GPU since it started.
+        product: Product name of the GPU in the exporter's labels.
+        xids: Xids that DCGM has read from the GPU since DCGM started.
         mig: True if the GPU is in MIG mode.
     """
     version, seen = _parts(exporter.partition("-")[0]), set(xids)

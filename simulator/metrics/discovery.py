@@ -23,7 +23,7 @@ class Selection:
     namespaces: frozenset[str]
     """Namespaces of the Pods; empty for all namespaces."""
     selector: Mapping[str, Any]
-    """A label selector."""
+    """Label selector for the Pods, in the form of the Kubernetes API."""
     port: str
     """Name or number of a container's port. If empty, each port of each container is a target, and so is each container
     without ports.
@@ -31,13 +31,13 @@ class Selection:
 
 
 def selection(query: Mapping[str, str]) -> Selection:
-    """The Selection in a query string that `query` has written."""
+    """The Selection that the parameters of a URL describe; the inverse of `query`."""
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
     return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
 
 def query(given: Selection) -> dict[str, str]:
-    """A Selection in the form of a query string, which `selection` can read."""
+    """Parameters of a URL that describe a Selection; the inverse of `selection`."""
     selector = json.dumps(given.selector, sort_keys=True)
     return {"namespaces": ",".join(sorted(given.namespaces)), "selector": selector, "port": given.port}
 

@@ -102,7 +102,7 @@ class Exporters:
                 return UNKNOWN
 
     def _all(self, kind: str) -> list[Json]:
-        """The objects of a kind in all namespaces, watched from the first call on."""
+        """The objects of a kind in all namespaces. The first call starts a watch, from which later calls read."""
         if kind not in self._watches:
             self._watches[kind] = Watch(self._cluster.client, WATCHED[kind], _ignore)
         self._watches[kind].synced.wait(SYNC_SECONDS)
@@ -142,7 +142,7 @@ class Exporters:
         return self._amd(found, node) if kubelet is None else self._operand(kubelet, found, node)
 
     def _of_chart(self, pod: Json, node: str) -> Answer:
-        """Answer of an exporter that the chart kube-prometheus-stack installs."""
+        """Answer of an exporter that the chart kube-prometheus-stack installs: kube-state-metrics or node_exporter."""
         if not is_ready(pod):
             return SILENT
         is_state = labels(pod)[APP_NAME] == STATE_METRICS
@@ -249,7 +249,7 @@ def _is_shared(kubelet: Kubelet) -> bool:
 
 
 def _allowed(pod: Json) -> dict[str, Sequence[str]]:
-    """Labels that the Pod's kube-state-metrics exports, by kind of object."""
+    """Labels of objects that the kube-state-metrics in the Pod `pod` exports, by kind of object."""
     arguments = [text for container in pod["spec"]["containers"] for text in container.get("args") or ()]
     return label_list(",".join(text.removeprefix(ALLOWED) for text in arguments if text.startswith(ALLOWED)))
 

@@ -24,7 +24,9 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Job:
-    """Scrape job: the discovered targets, and the changes to their labels."""
+    """Scrape job of Prometheus: the Pod ports that are its targets, and the changes to the labels of targets and
+    metrics.
+    """
 
     name: str
     selection: Selection
@@ -79,8 +81,8 @@ def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
 
 
 def _at_pod(relabeling: Mapping[str, Any]) -> Json:
-    """Relabeling that sets the URL path of a Pod on the exporters' server, in place of `relabeling`, which sets the
-    Pod's address. The port number in the address selects the exporter.
+    """Replacement for `relabeling`, which sets a target's address to its Pod and a port. All simulated targets have one
+    address, so the replacement sets the URL path; it contains the port number, which selects the exporter.
     """
     number = str(relabeling.get("replacement", "")).rpartition(":")[2]
     return {

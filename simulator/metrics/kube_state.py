@@ -27,7 +27,7 @@ DAEMONSET = {
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects that kube-state-metrics watches."""
+    """Objects that kube-state-metrics watches, and the labels that it exports."""
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
@@ -40,7 +40,7 @@ class Objects:
 
 
 class KubeState:
-    """Prints the series of all objects, reusing those of unchanged objects."""
+    """Writer of kube-state-metrics' output. It prints an object's series again only after the object has changed."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], _Page] = {}

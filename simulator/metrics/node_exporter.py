@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from simulator.metrics.page import Page
 
 ACTIVE, DOWN = 4, 1
-"""States of a port (prometheus/node_exporter collector/infiniband_linux.go)."""
+"""Values of the metric `state_id` for a port with and without a link (prometheus/node_exporter
+collector/infiniband_linux.go).
+"""
 ERRORS = (
     "excessive_buffer_overrun_errors_total",
     "link_downed_total",
@@ -36,8 +38,8 @@ def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> s
 
     Args:
         ports: Number of ports.
-        down: Number of ports without a link; these are the first ones.
-        gained: Increases of the first port's counters.
+        down: Number of ports without a link, counted from the first port.
+        gained: Increase of each counter of the first port; the counters of all other ports are 0.
     """
     result = Page()
 

@@ -33,7 +33,7 @@ QUEUES = tuple(
     for kind in ("pod", "node", "event", "heartbeat")
 )
 SECONDS_OF_EVENT, SECONDS_OF_JOB, SECONDS_OF_MESSAGE = 0.02, 1.5, 0.05
-"""Durations, in simulated seconds, of an event and a job of OSMO's agents and a message of OSMO's service."""
+"""Simulated seconds that OSMO's agents need for an event and for a job, and OSMO's service for a message."""
 BOUNDS = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0)
 """Upper bounds of the buckets of OpenTelemetry's histograms."""
 STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED", "Failed": "FAILED"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 HEADER = 2
-"""Lines before the samples of a family."""
+"""Number of lines before the samples of a family: `# HELP` and `# TYPE`."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 

@@ -71,7 +71,7 @@ class Reader:
         return sorted(found, key=lambda each: (each.state != "firing", _rank(each), each.name, each.node))
 
     def query(self, expression: str) -> list[Json]:
-        """The samples of an instant query."""
+        """Samples that the PromQL expression has now."""
         return self._data("/api/v1/query", query=expression)["result"]
 
     def range(self, expression: str, start: float, end: float, step: float) -> list[Json]:
@@ -84,7 +84,7 @@ class Reader:
         return self._data("/api/v1/rules")["groups"]
 
     def targets(self) -> list[Json]:
-        """The scraped targets, with their health."""
+        """Targets that Prometheus scrapes, with the health of each."""
         return self._data("/api/v1/targets", state="active")["activeTargets"]
 
     def _data(self, path: str, **params: str) -> Any:

@@ -29,21 +29,23 @@ POLL_SECONDS = 0.1
 MODEL_SECONDS = 60.0
 """Simulated seconds between two scrapes, and between two evaluations of rules: one minute."""
 LEAST_INTERVAL = 0.5
-"""Least real seconds between two scrapes."""
+"""Minimum number of real seconds between two scrapes."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
 """Seconds for which a series keeps its last value after its last scrape. `LOOKBACK`: simulated seconds, five minutes as
 in Prometheus. `LEAST_LOOKBACK`: minimum in real seconds, because scrapes are late on a busy machine.
 """
 RETENTION = "1d"
 MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
-"""Soft limits of the Go heaps. Prometheus with 1,000 nodes and only 220 MiB spends most of its time on garbage
-collection.
+"""Soft memory limits (GOMEMLIMIT) of Prometheus and Alertmanager. With 1,000 nodes and only 220 MiB, Prometheus spends
+most of its time on garbage collection.
 """
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Ratio of simulated to real time, and the scrape interval that follows from it."""
+    """Speed of the simulation, and the scrape interval for it. `factor`: simulated seconds that pass in one real
+    second.
+    """
 
     factor: float
     interval: float

@@ -43,8 +43,8 @@ class PodNetworks:
             self._give(served)
 
     def problem(self, pod: Json, served: frozenset[str]) -> str:
-        """Message of Multus about a network of the Pod that does not exist. Empty if all networks exist, and on nodes
-        without Multus.
+        """Multus's message about a network of the Pod that does not exist. Empty if all networks exist, or if the Pod's
+        node is not in `served`.
         """
         if at(pod, "spec.nodeName") not in served:
             return ""

@@ -19,7 +19,7 @@ KUBELET = {"fieldManager": "kubelet", "force": "true"}
 
 
 class Sandboxes:
-    """Starts Pods that name networks: KWOK starts such a Pod once this class has set an annotation on it."""
+    """Release of Pods that name networks. KWOK starts such a Pod only after this class has set an annotation on it."""
 
     def __init__(self, client: Client, wake: Callable[[], None]) -> None:
         self._client = client

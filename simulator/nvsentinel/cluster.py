@@ -73,7 +73,7 @@ class Cluster:
         return found
 
     def config(self, module: str) -> dict[str, Any]:
-        """The parsed configuration file of a module."""
+        """Parsed configuration file of a module of NVSentinel, from the module's ConfigMap."""
         path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{module}"
         return tomllib.loads(at(self.client.get(path), "data", {})["config.toml"])
 
@@ -86,8 +86,8 @@ class Cluster:
         return found is not None
 
     def attempt(self, account: str, method: str, path: str, body: Json, kind: str = JSON) -> Json | None:
-        """Sends a request with the rights of `account` and returns the API server's answer. If the server refuses,
-        None; the refusal goes to the log, as in the real module.
+        """Sends a request with the rights of `account`. Returns the API server's answer; None if the server refuses the
+        request. A refusal goes to the log, as in the real module.
         """
         try:
             return self._accounts.client(account).request(method, path, body, content_type=kind)

@@ -23,10 +23,10 @@ _GRACE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of node-drainer."""
+    """Configuration of node-drainer: the drain modes of namespaces, and the time limits."""
 
     namespaces: Sequence[tuple[str, Mode]]
-    """Patterns of namespaces with the mode of their Pods."""
+    """Pairs of a namespace pattern and the drain mode for the Pods in matching namespaces."""
     system: str = ""
     """Regular expression for the namespaces whose Pods node-drainer leaves alone."""
     eviction_seconds: float = 60

@@ -37,7 +37,7 @@ _OF_RECOVERY = {1: "DCGM_FR_GPU_RECOVERY_RESET", 2: "DCGM_FR_GPU_RECOVERY_REBOOT
 
 @dataclass(frozen=True)
 class HealthEvent:
-    """One report of a monitor about one GPU."""
+    """Report of one health check about one GPU: an error, or the check's recovery."""
 
     node: str
     agent: str
@@ -112,7 +112,7 @@ def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iter
 
 
 def conditions(checks: Collection[str], failing: Iterable[HealthEvent]) -> dict[str, tuple[str, str, str]]:
-    """Node conditions for health checks: status, reason and message by check (platform-connectors,
+    """Status, reason and message of the node condition for each health check (platform-connectors,
     updateNodeConditions).
 
     Only fatal events make a condition True. Events that are not fatal are reported as Kubernetes Events of the node.

@@ -23,8 +23,8 @@ WATCHED_SECONDS = 0.5
 
 
 class Observed(modules.Cluster, Protocol):
-    """Interface of the cluster for the monitors and the labeler: it adds the reads that only they need to the interface
-    for the other modules.
+    """Interface of the cluster for all parts of NVSentinel. It adds to `modules.Cluster` the reads that only the
+    monitors and the labeler need.
     """
 
     def running(self) -> Mapping[str, Mapping[str, str]]: ...
@@ -53,7 +53,7 @@ class Nvsentinel:
         self._quarantine = FaultQuarantine(self._cluster, self._store)
         self._drainer = NodeDrainer(self._cluster, self._store)
         self._failing: dict[str, list[HealthEvent]] = {}
-        """Events of the monitors, by node."""
+        """Unhealthy events that the monitors reported in the last round, by node."""
         self._checks: dict[str, set[str]] = {}
         """Checks that have ever failed on a node, by node. A node keeps the conditions of these checks."""
 

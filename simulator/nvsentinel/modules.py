@@ -64,8 +64,8 @@ class Store:
 
 
 class FaultQuarantine:
-    """Simulation of fault-quarantine, which handles events one after the other. A new Pod of fault-quarantine forgets
-    what its predecessor kept in memory.
+    """Simulation of fault-quarantine, which handles one event after another. When fault-quarantine gets a new Pod, the
+    memory of the old Pod's process is lost.
     """
 
     def __init__(self, cluster: Cluster, store: Store) -> None:

@@ -49,7 +49,7 @@ class BreakerConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of fault-quarantine."""
+    """Configuration of fault-quarantine: its rule sets, circuit breaker and labels."""
 
     rule_sets: Sequence[Mapping[str, Any]]
     breaker: BreakerConfig = BreakerConfig()
@@ -76,7 +76,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision of fault-quarantine about one event."""
+    """Outcome of an event for its node, as fault-quarantine decides it."""
 
     kind: Kind
     tracked: tuple[str, ...] = ()

@@ -47,11 +47,11 @@ SYNC_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Operator:
-    """A running GPU Operator."""
+    """The GPU Operator that runs in the cluster."""
 
     namespace: str
     release: str
-    """Release such as `v26.7.0`."""
+    """The operator's release, such as `v26.7.0`."""
     manager_image: str = ""
     """Value of DRIVER_MANAGER_IMAGE in the operator's environment."""
 
@@ -98,8 +98,8 @@ class Cluster:
         return None
 
     def attend(self, namespace: str) -> None:
-        """Starts the watches of a namespace and of the operator's own kinds; returns when all objects have
-        been listed.
+        """Watches the objects in the operator's namespace `namespace`, and the cluster-scoped kinds that the operator
+        uses. Returns when all objects have been listed.
         """
         if namespace != self._namespace:
             for watch in self._watches.values():

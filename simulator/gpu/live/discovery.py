@@ -24,7 +24,9 @@ def _is_worker(item: Json) -> bool:
 
 
 def fields(config_maps: Sequence[Json]) -> Sequence[str]:
-    """PCI fields in the names of NFD's PCI labels, from the configuration of NFD's workers."""
+    """PCI fields that make up the names of NFD's PCI labels, from the configuration of NFD's workers, or else NFD's
+    default fields.
+    """
     for item in config_maps:
         text = at(item, "data", {}).get(CONFIG_KEY) if labels(item).get(APP[0]) == APP[1] else None
         config: Any = safe_yaml.load_shared(text) if text else None
@@ -42,7 +44,7 @@ def changes(
     *,
     has_worker: bool,
 ) -> Changes:
-    """Label changes of a node by NFD.
+    """Changes that NFD makes to the labels of a node.
 
     Args:
         others: Labels for GPUs of another vendor.

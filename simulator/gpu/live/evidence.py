@@ -59,7 +59,7 @@ class Program:
 
 
 class EvidencePods:
-    """The machine-recording Pods of all nodes."""
+    """Pods, on all nodes, of the program that records machines."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -37,7 +37,7 @@ APP = ("app.kubernetes.io/name", GRID_AGENT)
 """Label of the agent's Pods. KWOK leaves Pods with this label alone (kwok.yaml)."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
-"""Seconds between two checks of a node without changes; the agent itself checks every few simulated minutes."""
+"""Real seconds between two checks of an unchanged node; the agent itself checks every few simulated minutes."""
 
 
 Times = tuple[float, float]
@@ -87,7 +87,7 @@ class Agent:
         self._wanted: Wanted | None = None
 
     def metrics(self, now: float) -> str:
-        """Output of the agent's own exporter."""
+        """Metrics that the agent exports, with `now` (seconds since the epoch) as the time of its last check."""
         return self.program.metrics(self.memory, self._wanted, now)
 
     @property
@@ -95,7 +95,9 @@ class Agent:
         return self.memory.state.value in AT_REST
 
     def start(self, program: Program) -> None:
-        """Switches to the program of a new Pod, which reads the old program's memory from a document."""
+        """Replaces the agent's program by `program`, the program of a new Pod. The new program takes over the old
+        program's memory in the form of a document.
+        """
         if program is not self.program:
             with agent_faults():
                 self.memory = program.remembered(json.loads(json.dumps(self.program.to_document(self.memory))))

@@ -1,4 +1,4 @@
-"""The part of the API server that one node's driver agent may use."""
+"""The requests to the API server that the driver agent of one node may send."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class NodeApi:
-    """Implementation of the agent's `ClusterApi` for one node. `facts`: observation types of the version of the agent
-    that runs now.
+    """Cluster interface of the GRID driver agent on one node, implemented with the simulator's API server. `facts`:
+    types of the agent's present version in which observations are returned.
     """
 
     def __init__(self, cluster: Cluster, node: str, facts: Facts) -> None:
@@ -106,7 +106,7 @@ class NodeApi:
 
 
 def report(cluster: Cluster, node: Json, condition: Condition) -> None:
-    """Sets the node's condition."""
+    """Writes the condition GridDriverReady of a node."""
     now = timestamp()
     shown = {"status": condition.status, "reason": condition.reason, "message": condition.message}
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}

@@ -22,12 +22,14 @@ SECONDS = {FETCH: 40.0, REMOVE: 20.0, INSTALL: 180.0}
 more cores (assumed).
 """
 Annotate = Callable[[str, "str | None"], None]
-"""Function that sets an annotation about the node's host to a value; None removes the annotation."""
+"""Function that sets an annotation of the simulated node to a value. Arguments: the annotation's key, and the value;
+None removes the annotation.
+"""
 
 
 @dataclass(frozen=True)
 class Record:
-    """Record of an installation on the host."""
+    """Record, on the host, of the GRID driver that the agent has installed."""
 
     version: str
     sha256: str
@@ -52,8 +54,8 @@ class Job:
 
 @dataclass
 class Disk:
-    """The GRID driver's traces on the host: record of the installation, configuration, parameters of the kernel
-    modules, and digests of the downloads.
+    """Files that the agent has left on the host's disk: record of the installation, configuration, parameters of the
+    kernel modules, and digests of the downloads.
     """
 
     record: Record | None = None
@@ -63,7 +65,7 @@ class Disk:
 
 
 class SimulatedHost:
-    """The agent's `Host`, simulated."""
+    """Implementation of the agent's interface `Host` that observes and changes only the state of a simulated node."""
 
     def __init__(self, annotate: Annotate, program: Program) -> None:
         self._annotate = annotate

@@ -99,11 +99,13 @@ class Facts(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """Functions and types of the agent that the simulator uses, from one set of files."""
+    """The agent's program from one set of files: those of its functions and types that the simulator uses."""
 
     facts: Facts
     advance: Callable[[Memory, Any, Any, Wanted, float], Memory]
-    """Function that returns the agent's memory after one step. Arguments: memory, host, cluster, settings, time."""
+    """Function that returns the agent's memory after one step. Arguments: memory, host, cluster, settings, and the time
+    in seconds since the epoch.
+    """
     fresh_memory: Callable[[], Memory]
     to_document: Callable[[Memory], Json]
     from_document: Callable[[Json], Memory]
@@ -112,12 +114,13 @@ class Program:
     step: Callable[[str], object]
     target: Callable[..., object]
     metrics: Callable[[Memory, Wanted | None, float], str]
-    """Function that returns the agent's metrics. Arguments: memory, settings, time of the last check."""
+    """Function that returns the agent's metrics. Arguments: memory, settings, and the time of the last check in seconds
+    since the epoch.
+    """
 
     def remembered(self, document: Json | None) -> Memory:
-        """The agent's memory as `document` contains it, which another version of the agent may have written. A fresh
-        memory if
-        `document` is None or this version cannot read it.
+        """The agent's memory from `document`, which another version of the agent may have written. A fresh memory if
+        `document` is None or if this version cannot read it.
         """
         if document is None:
             return self.fresh_memory()

@@ -52,7 +52,7 @@ class Surroundings:
 
 
 def host_of(item: Json) -> Host:
-    """Software on the host, from the node's annotations."""
+    """The driver software on the node's host, as the node's annotations describe it."""
     given = annotations_of(item)
     return Host(
         driver=given.get(HOST_DRIVER, ""),
@@ -166,8 +166,8 @@ class Kubelet:
             self._do(node.Tick(seconds))
 
     def _look_at_jobs(self, item: Json) -> None:
-        """Ends faults that end with a job. A job has ended if a Pod that held GPUs is gone; the Pods are read, because
-        no watch covers all namespaces.
+        """Ends the faults that end with a job. A job has ended if a Pod that held GPUs no longer exists or no longer
+        runs. The method lists the Pods, because no watch covers all namespaces.
         """
         if not self.looks_at_jobs:
             self._jobs = frozenset()
@@ -179,7 +179,7 @@ class Kubelet:
             self._end_faults(item, "job")
 
     def _end_faults(self, item: Json, happened: Happened, containers: Iterable[str] = (), boot: str = "") -> None:
-        """Ends the node's faults that `happened` ends, with the same effect as `physai fault heal`."""
+        """Removes the faults that the event `happened` ends from the node's record, as `physai fault heal` does."""
         held = injected(item)
         left = after(held, happened, containers, boot)
         if left != held:
@@ -242,7 +242,9 @@ class Kubelet:
         self._report_message(pod, uid, live)
 
     def _report_message(self, pod: Pod, uid: str, live: Json) -> None:
-        """Writes an event for a Pod that is not ready, but only if the Pod stays unready for a while."""
+        """Writes an Event with the reason why a Pod is not ready, once the Pod has had this reason for
+        PATIENCE_SECONDS.
+        """
         message = "" if pod.is_ready else pod.fault
         shown, since = self._messages.get(uid, ("", 0.0))
         now = time.monotonic()

@@ -145,13 +145,15 @@ def model_time(nodes: Iterable[Json]) -> float:
 
 
 class Controllers:
-    """The operator's four controllers, as one process runs them."""
+    """The operator's four controllers, with the state that one operator process keeps about them in memory."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._pacing = Pacing()
         self._since: dict[str, tuple[str, float]] = {}
-        """Nodes whose Pods are being evicted: upgrade state, and the simulated time at which the state began."""
+        """Nodes whose Pods are being evicted. Values: the node's upgrade state, and the simulated time at which it
+        began.
+        """
 
     @property
     def are_waiting(self) -> bool:
@@ -196,8 +198,9 @@ class Controllers:
                 self._cluster.annotate(node, {names.MODEL_TIME: str(int(now))})
 
     def _with_workloads(self, state: State, now: float) -> State:
-        """The state with the Pods of the nodes that are being cleared, and the seconds that clearing has
-        taken so far.
+        """`state`, completed for driver upgrades: the Pods on nodes that are being cleared, and the seconds for which
+        the
+        operator has tried to evict Pods from each node.
         """
         begun: dict[str, tuple[str, float]] = {}
         for key, node in state.nodes.items():

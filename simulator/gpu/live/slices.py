@@ -12,7 +12,7 @@ from simulator.gpu.state import covers
 def report(cluster: Cluster, node: Json, state: NodeState) -> None:
     """Creates, changes or deletes the node's ResourceSlice; a change increases the generation of its pool.
 
-    The real kubelet deletes the slices of a plugin that has been gone for 30 seconds.
+    The real kubelet deletes the slices of a plugin 30 seconds after the plugin has ended.
     """
     held = next((each for each in cluster.all("ResourceSlice") if at(each, "spec.nodeName") == name(node)), None)
     generation = int(at(held, "spec.pool.generation", 0)) if held is not None else 0
