@@ -108,8 +108,8 @@ def _place(step: _Step) -> str:
 
 
 def _import_problem(error: ImportError, steps: list[_Step]) -> str | None:
-    """Message about an import that fails because a module or name is missing. None if the importing module belongs to
-    no part, and the missing module or name would not belong to a part either.
+    """Message about an import that fails because a module or name is missing, if the importing module or the missing
+    one belongs to a part; None for any other failed import.
     """
     ours = [step for step in steps if _is_ours(step[0])]
     of_part = bool(ours) and _is_of_part(ours[-1][0])

@@ -60,7 +60,9 @@ def _like(name: str) -> str | None:
 
 
 def current_name(name: str) -> str:
-    """Size to use today for `name`: its successor if it is retired, otherwise itself."""
+    """Name of the VM size to use instead of the size `name`: the successor of a retired size; `name` itself for any
+    other size.
+    """
     size = vm_sizes()[name]
     return size.successor or size.name
 

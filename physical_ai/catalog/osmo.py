@@ -65,11 +65,12 @@ and were withdrawn.
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 NO_ROLLBACK = frozenset({KAI_RELEASE})
-"""Releases that are left in the state failed by `helm rollback`.
+"""Helm releases for which `helm rollback` fails.
 
-Their chart leaves out objects that exist already. So the later manifest does not list them, and a rollback tries to
-create them again (kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides). An uninstallation and a new
-installation keep queues, groups and running Pods.
+The chart of these releases renders only objects that do not exist yet. After an upgrade, Helm's manifest therefore
+lacks the objects of the first installation, and a rollback fails because it tries to create them again
+(kai-scheduler/KAI-Scheduler tag v0.17.0, docs/migrationguides). An uninstallation and a new installation keep queues,
+groups and running Pods.
 """
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
 """Namespace in which KAI's binder creates Pods that reserve shared GPUs (the chart's default). These Pods are created

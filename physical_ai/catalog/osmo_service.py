@@ -8,7 +8,9 @@ SERVICE_CHART = "service"
 SERVICE_RELEASE = "osmo"
 
 GATEWAY = "osmo-gateway"
-"""Name of the Service in front of all others, and prefix of the gateway's objects."""
+"""Name of the gateway's Service, through which clients reach all other Services of OSMO's control plane; also the
+prefix of the names of the gateway's objects.
+"""
 API = "osmo-service"
 UI, ROUTER, AGENT, LOGGER = "osmo-ui", "osmo-router", "osmo-agent", "osmo-logger"
 UPSTREAMS = (API, ROUTER, UI, AGENT, LOGGER)

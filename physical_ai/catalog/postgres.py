@@ -46,8 +46,8 @@ class PostgresRegion(Row):
         return f"Standard_D2{'ds' if newest > 3 else 's'}_v{newest}"
 
     def has_size(self, size: str) -> bool:
-        """False if the region is known not to have the size's generation; True for any other size, including burstable
-        sizes, whose names contain no generation.
+        """True if the region may offer the compute size `size`: the region has the size's generation, the region's
+        generations are unknown, or the name contains no generation, as for burstable sizes.
         """
         match = re.search(r"_[DE].*_v([0-9]+)$", size)
         return match is None or not self.generations or int(match[1]) in self.generations

@@ -1,4 +1,6 @@
-"""Run:ai's names, as far as this project has to avoid interfering with it."""
+"""Names in Kubernetes that Run:ai uses. The rules of the settings use them so that Run:ai and KAI never schedule
+on the same nodes.
+"""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class Tolerated(Row):
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Names of the input lists to whose elements Azure adds what `added` describes; empty for a row without
-        `added`.
+        """Names of the input lists that this row is about. Azure adds the fields in `added` to the elements of these
+        lists; empty for a row without `added`.
         """
         return self.of if self.added is not None else ()
 

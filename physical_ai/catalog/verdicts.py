@@ -137,7 +137,7 @@ def judge_os_disk(
 
 
 def _places(disks: LocalDisks) -> str:
-    """Text about the local disks of a VM size. It mentions NVMe disks that cannot contain the OS disk."""
+    """Text about the local disks of a VM size, and about NVMe disks of the size on which AKS places no OS disk."""
     text = f"it has {described(disks)}"
     if disks.nvme and "NvmeDisk" not in disks.placements:
         text += "; no OS disk is placed on its NVMe"

@@ -154,7 +154,7 @@ def completed(
         ours: Values that the program sets.
         check: Function that returns the findings about values.
         chart: Name of the chart.
-        module: Path of the module that makes `ours`, for faults of what the file does not set.
+        module: Path of the module that makes `ours`. A fault in a value that only the program sets names this module.
     """
     owned = Owned(owners, ours)
     written, faults = owned.split(document, document.data)

@@ -93,9 +93,9 @@ def _manifests(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policies exempt: also NVSentinel's and AMD's, if the stack has them.
-
-    NVSentinel's collector sees all GPUs of its node.
+    """Namespaces that the policies exempt: those in `EXEMPT`, and the namespaces of NVSentinel and of AMD's GPU
+    Operator if the stack installs them. NVSentinel is exempt because its collector sees all GPUs of the node without a
+    GPU request.
     """
     found = (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
     return (*found, amd.NAMESPACE) if settings.amd_gpu_operator is not None else found

@@ -30,7 +30,7 @@ class Installer:
 
 @dataclass(frozen=True)
 class GridPlan:
-    """Settings of the GRID driver agent and of its pools, as its objects need them."""
+    """Values from which the Kubernetes objects of the GRID driver agent are made."""
 
     wanted: Mapping[str, Mapping[str, Any]]
     """Wanted driver state of each GRID pool, by pool."""

@@ -130,11 +130,12 @@ def _backend(settings: Settings) -> dict[str, Any]:
 
 
 def agent_kubeconfig() -> str:
-    """Kubeconfig for the agents' own cluster, which the agents need with the development login: without it, they would
-    not know which API server to use.
+    """Kubeconfig for the agents' own cluster. With the development login, the agents would not know their API server
+    without it.
 
-    Its token comes from a program. The agents' client would read the token file, which the kubelet renews, only once,
-    and be rejected when that token expires (microsoft/physical-ai-toolchain#938).
+    The kubeconfig gets the token from a program that reads the Pod's token file at every login. The kubelet renews this
+    file, but the agents' client would read the file only once, and the API server would refuse the expired token
+    (microsoft/physical-ai-toolchain#938).
     """
     cluster = {
         "server": "https://kubernetes.default.svc",

@@ -19,7 +19,9 @@ from physical_ai.repository import part_files
 from physical_ai.settings.faults import Fault, fault
 
 HEAD = re.compile(r"(.+?\.[a-z]+)(?::(\d+))?: (.*)")
-"""First line of an error: file, line, and the place in the file or the problem."""
+"""Expression for the first line of an error. Its groups are the file, the line number, and a third text: the path in
+the file, or the problem.
+"""
 
 
 def unread_files(parts: Sequence[Part]) -> Iterator[Fault]:
@@ -51,8 +53,8 @@ def _read_keys(chart: str) -> None:
 
 
 def as_fault(text: str) -> Fault:
-    """Fault with the text of a `CatalogError`: file and place in the first line, then the problem, then what to
-    write.
+    """Fault made from the text of a `CatalogError`. The text has the file and the path in it in the first line, then
+    the problem, then what to write.
     """
     head, *lines = (line.strip() for line in text.splitlines())
     match = HEAD.fullmatch(head)

@@ -102,12 +102,14 @@ def max_attempts(error: str) -> int:
 
 
 def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECONDS) -> float | None:
-    """Seconds to wait before the next attempt, or None to give up.
+    """Seconds to wait before a failed operation is tried again; None if it must not be tried again.
 
-    `errors` are the failures so far, newest first; `attempt` counts them, from 1. With the default base the delays are
-    15, 30, then 60 seconds. Attempts end after twelve minutes if a role is missing (Azure's documentation names up to
-    ten minutes until it is in effect), and after an hour if a cluster is busy. Only a request that was refused at once
-    is repeated, never one that may have created something.
+    An operation is tried again if the newest error is due to a role that is not in effect yet or to a busy cluster, and
+    the failed request cannot have created anything. Attempts end after twelve minutes for a role (Azure's
+    documentation: up to ten minutes until it is in effect), after an hour for a busy cluster. With the default `base`,
+    the delays are 15, 30, then always 60 seconds.
+
+    `errors`: messages of all failures, newest first. `attempt`: number of failures. `base`: first delay in seconds.
 
     >>> retry_delay(["LinkedAuthorizationFailed: no permission to join the subnet"], 1)
     15.0
@@ -155,8 +157,8 @@ def advice(error: str) -> str | None:
 
 
 def hint(error: str) -> str | None:
-    """Advice to print below the error of a deployment. For an Azure code without known advice, it names the pages with
-    Azure's codes; None for an error without a code and without advice.
+    """Advice to print below the error of a deployment: known advice or, for an Azure code without known advice, where
+    to look up the code. None for an error with neither.
     """
     match = _CODE.search(error)
     return advice(error) or (where_to_look(match[1]) if match is not None else None)

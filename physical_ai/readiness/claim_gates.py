@@ -1,5 +1,5 @@
-"""Gates of a node whose GPUs are given by claims: the DRA driver takes the place of the device plugin. Pure
-functions.
+"""Gates of a node whose GPUs Pods request by resource claims. On such a node, the DRA driver runs instead of the device
+plugin. Pure functions.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from physical_ai.readiness.objects import allocatable
 
 
 class ClaimGates(NodeGates):
-    """Gates of a node in a pool whose GPUs are given by claims."""
+    """Gates of a node in a pool whose GPUs Pods request by resource claims."""
 
     operands = ("container-toolkit", "operator-validator")
 
     def device_plugin(self) -> ClosedGate | None:
-        """Closed gate `dra-driver` if the DRA driver does not run on the node, or if a device plugin runs there too,
-        because then each GPU could be given to two Pods. None if only the DRA driver runs.
+        """Closed gate `dra-driver` if the DRA driver does not run on the node, or if a device plugin runs or has
+        registered resources there, because then two Pods could get the same GPU. None if only the DRA driver runs.
         """
         gate = "dra-driver"
         stray = self.evidence.pod(self.name, "device-plugin")

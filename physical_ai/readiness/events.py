@@ -1,4 +1,6 @@
-"""Reading of events: without routine ones, up to a maximum number, and with a note where some are missing."""
+"""Reading of a cluster's events. Routine events are left out, and at most `MOST` events are read; a text reports events
+that were not read.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ object, not by time.
 
 
 def read_events(get: Get, path: str, unread: list[str], most: int = MOST, about: str = "") -> list[Json]:
-    """Events in a list. If some could not be read, a text about them is added to `unread`.
+    """Events in the list at `path`, without routine events, and at most `most`. If some events could not be read, a
+    text about them is added to `unread`.
 
     Args:
         about: A field selector, to read only events about certain objects.

@@ -110,10 +110,11 @@ class Evidence:
         return self._pods.get((node, role))
 
     def blocking_daemonset(self, role: Role, node: Json) -> tuple[Json, str, tuple[str, str, str | None] | None] | None:
-        """The DaemonSet of a role that comes closest to running on the node, the taints that it does not tolerate, and
-        the missing label.
+        """DaemonSet of the role `role` that should run on the node but may not, with the reason: taints of the node
+        that its Pods do not tolerate, as one text, or the first label that the node lacks. A DaemonSet that only lacks
+        tolerations takes precedence.
 
-        None where no DaemonSet has this role, or where one may run on the node.
+        None if no DaemonSet has the role, or if one of them may run on the node.
         """
         blocked: list[tuple[Json, str, tuple[str, str, str | None] | None]] = []
         for daemonset in self.daemonsets[role]:

@@ -89,10 +89,11 @@ class NodeChange:
 
     @property
     def listed(self) -> list[Json]:
-        """Complete list of taints after the change: the taints that the node has, and those that the class adds.
+        """Complete list of the node's taints after the change: the present taints, unchanged, and the taints that the
+        class adds.
 
-        Kubernetes replaces the list as a whole. Without the taint of a cordon, unchanged and with its time, the change
-        would remove that taint, or be refused because a controller owns the list.
+        Kubernetes replaces the whole list. A list without the present taints would remove the taint of a cordon; a list
+        that changes that taint's time would be refused, because a controller owns it.
         """
         there = {taint_text(each) for each in self.present}
         missing = [split_taint(each) for each in self.taints if each not in there]

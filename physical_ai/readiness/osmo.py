@@ -1,5 +1,5 @@
-"""OSMO in a cluster: whether scheduler and agents are available, and the deletion of workflows before that of their
-agents.
+"""OSMO in a cluster: reports the components of OSMO that are not available, and deletes workflows before OSMO's agents
+are deleted.
 """
 
 from __future__ import annotations

@@ -166,9 +166,10 @@ def listed(get: Get, path: str) -> list[Json]:
 
 
 def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate], unread: list[str]) -> dict[tuple[str, str], str]:
-    """Last log line of containers that are not ready, one log for each pool and container.
+    """Last log line of containers that are not ready, by Pod and container. One log is read for each pool and container
+    name.
 
-    If one node's kubelet does not answer, no other kubelet is asked either, and events have to suffice.
+    If one node's kubelet does not answer, no further logs are read, and the causes are found from events alone.
     """
     evidence = Evidence(cluster)
     known = {name(pod) for pod in cluster.pods}

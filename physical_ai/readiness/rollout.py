@@ -185,8 +185,8 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """True if the container has the wanted value of every variable that the operator passes on, and exactly the wanted
-    variables with a ConfigMap's digest.
+    """True if the container has the values in `wanted` for the variables in `_PASSED_ON`, and the same variables with a
+    ConfigMap's digest as `wanted`. All other variables are ignored.
     """
     given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}

@@ -52,8 +52,8 @@ def gpu_counts(report: Report) -> str:
 
 
 def details(reports: Sequence[Report]) -> list[str]:
-    """Lines with every closed gate and everything known about it; nodes with the same problem appear once, with their
-    number.
+    """Lines about all closed gates, pool by pool. Nodes of a pool with the same closed gate, cause and container share
+    an entry, which names one of them and gives the number of the others.
     """
     lines: list[str] = []
     for report in reports:

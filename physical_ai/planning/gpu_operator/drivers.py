@@ -49,7 +49,7 @@ OWNED = {
     f"{UPGRADE_POLICY}.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
     f"env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
-"""Fields that no file may set, each with the setting to change instead."""
+"""Fields of an NVIDIADriver that no values file may set, each with the setting to change instead."""
 
 
 @dataclass(frozen=True)

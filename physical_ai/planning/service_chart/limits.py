@@ -69,9 +69,8 @@ end
 
 
 def limits_code(limits: GatewayLimits) -> str:
-    """Lua code of the limits.
-
-    It identifies a caller by the last 64 characters of the token or session or, without a login, by the address.
+    """Lua code that refuses requests above the limits. A caller is identified by the last 64 characters of the token or
+    session; without a login, by the address.
     """
     return _CODE.format(per_minute=limits.requests_per_minute, body_bytes=limits.body_mebibytes << 20, callers=CALLERS)
 

@@ -95,7 +95,9 @@ class Attached:
     client_id: Any
     """Client id of the control plane's identity; None without one."""
     certificate: Any = None
-    """Digest of the gateway's certificate, where the certificate is a secret of the stack."""
+    """Digest of the gateway's certificate, if the certificate is a secret of the stack; None if it comes from
+    elsewhere.
+    """
 
 
 def service_chart() -> Chart:

@@ -63,8 +63,8 @@ def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
 def _explained_by_the_past(
     each: Raw, evidence: list[Raw], kept: Sequence[tuple[Raw, list[Raw]]]
 ) -> tuple[Raw, list[Raw]]:
-    """Returns the sign `each` with its evidence or, if an earlier Xid of the machine explains the sign, that Xid with
-    the sign added to the evidence.
+    """Sign to report for `each`, with its evidence: the earlier Xid of the machine that explains `each`, with `each` as
+    further evidence; without such an Xid, `each` and `evidence` unchanged.
     """
     before = next((one for one, _ in kept if one.past and one.remedy and one.explains(each)), None)
     if before is None:

@@ -41,7 +41,7 @@ class Raw:
     alerts: tuple[str, ...] = ()
     gate: bool = False
     past: bool = False
-    """True for a sign of something that may be over."""
+    """True for a sign of a fault that may be over. It is reported only if it explains a present sign."""
     row: str = ""
     """Id of the row in the table of node causes; empty without one."""
 

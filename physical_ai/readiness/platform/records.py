@@ -41,7 +41,9 @@ def release_of(item: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def recorded(secret: Json) -> list[Part]:
-    """Objects of a release that are compared; empty where the record cannot be read."""
+    """Objects of the release in Helm's record `secret`, of the kinds that the diagnosis compares with the cluster;
+    empty if the record cannot be read.
+    """
     release, home, revision = labels(secret).get("name", ""), namespace(secret), _revision(secret)
     manifest = _manifest(secret)
     objects = list(_objects(manifest))
@@ -81,7 +83,7 @@ def _manifest(secret: Json) -> str:
 
 
 def _objects(manifest: str) -> Iterator[Mapping[str, Any]]:
-    """Objects of compared kinds. Other objects, such as dashboards and definitions, are large and are not parsed."""
+    """Objects in `manifest` of the kinds in `KINDS`. Objects of other kinds are often large, and are not parsed."""
     for text in _PARTS.split(manifest):
         kind = _KIND.search(text)
         if kind is None or kind[1] not in KINDS:
