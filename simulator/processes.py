@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 GRACE = 8.0
-"""Seconds between SIGTERM and SIGKILL."""
+"""Seconds that a process gets to end after SIGTERM, before SIGKILL."""
 
 GO_COLLECTION = "300"
 """Value of GOGC for the Go programs. With 300, the heap may grow to four times its size before a garbage collection;
@@ -98,7 +98,9 @@ def kill(folder: Path) -> None:
 
 
 def stop(folder: Path, *groups: Sequence[str]) -> None:
-    """Stops the processes of `folder`: first the named groups, in order, then all others."""
+    """Stops the processes of `folder`. `groups`: names of processes to stop first, one group after the other; all other
+    processes are stopped last.
+    """
     live = running(folder)
     named = [[live.pop(name) for name in group if name in live] for group in groups]
     for group in [*named, list(live.values())]:

@@ -109,8 +109,8 @@ def import_all() -> None:
 
 
 def import_used() -> None:
-    """Loads the modules that a run would otherwise load later. This is useful in a process that is copied
-    for each run.
+    """Loads the modules that the program would load only on first use. A process that is copied for each run loads them
+    once for all copies.
     """
     for name, module in list(sys.modules.items()):
         if name.startswith("components."):
@@ -120,7 +120,7 @@ def import_used() -> None:
 
 
 def _imports(file: Path) -> list[str]:
-    """The modules from which a file imports."""
+    """Names of the modules in the `from … import` statements of a file."""
     nodes = ast.walk(ast.parse(file.read_text()))
     return [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
 
@@ -176,8 +176,8 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
 
 
 def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """Replaces the chart of a Helm release by a local chart, because the official plugin would download the chart. The
-    simulated provider replaces charts by itself.
+    """The resource's arguments with a local chart in place of a Helm release's chart, which the official plugin would
+    download. None for other resources. The simulated provider replaces charts by itself.
     """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None

@@ -60,7 +60,7 @@ def _config(stack: str, words: Sequence[str], arguments: Sequence[str]) -> str:
 
 
 def _words(arguments: Sequence[str]) -> list[str]:
-    """The arguments without options and their values."""
+    """The arguments that are neither options nor values of options."""
     found: list[str] = []
     skips = False
     for word in arguments:

@@ -26,8 +26,8 @@ class Created:
 
 
 class ProviderRecovery(Protocol):
-    """Functions of one provider that repair what an interrupted operation has left: they compare the provider's
-    existing resources with the engine's state.
+    """Interface to repair what an interrupted operation has left: it compares one provider's existing resources with
+    the engine's state.
     """
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:

@@ -29,7 +29,7 @@ yet. So the manifest of an earlier revision contains existing objects that the m
 (kai-scheduler/KAI-Scheduler v0.17.0).
 """
 SECONDS = 120
-"""Longest wait, in seconds, until namespaces that are being deleted are gone."""
+"""Maximum number of seconds to wait for the deletion of namespaces."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class Listed:
 
 @dataclass
 class Loaded:
-    """Result of loading a recording."""
+    """Result of loading a recording: the number of created objects, and the refused objects."""
 
     objects: int = 0
     refused: list[str] = field(default_factory=list[str])
@@ -165,14 +165,14 @@ class ReplayPlane(ControlPlane):
 
 @dataclass(frozen=True)
 class Item:
-    """One object to create."""
+    """Object of a recording that is to be created, with the list that contains it."""
 
     listed: Listed
     recorded: Mapping[str, Any]
 
     @property
     def id(self) -> str:
-        """Id of the object in the recording."""
+        """UID that the object has in the recording."""
         return str(at(self.recorded, "metadata.uid", ""))
 
     @property

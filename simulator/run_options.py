@@ -35,7 +35,7 @@ class RunOptions:
     run_program: bool = False
     """True to run the program in a refresh or a destroy, which do not need it."""
     kubernetes_plugin: PluginName | None = None
-    """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
+    """Plugin that runs the Kubernetes resources; None for the plugin that the stack's first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
     """True to begin with a repair of what a killed run has left; `pulumi` itself does no such repair."""

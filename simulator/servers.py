@@ -23,8 +23,8 @@ GIB_IN_KIB = 1024 * 1024
 
 
 def nodes(existing: ExistingClusterInput, kubelet: str) -> list[Json]:
-    """All nodes before the stack is deployed: the nodes of the node classes, and control plane nodes if no class has
-    such nodes.
+    """All Node objects of the existing cluster before the stack is deployed: the nodes of the node classes and, if no
+    class has control plane nodes, additional control plane nodes.
 
     `kubelet`: the version that kubelets report.
     """

@@ -59,7 +59,7 @@ RECORD_NOTE = (
 
 
 class Reporter(Protocol):
-    """Receiver of an operation's progress."""
+    """Receiver of the progress of an operation: phases, tools, events of the engine, and notes."""
 
     def phase(self, name: str) -> None: ...
     def tool(self, progress: Progress) -> None: ...
@@ -101,9 +101,7 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Recovery of each provider, by the name of the provider's package: it finds resources that exist but are
-        missing in the engine's state. A cluster that does not run has no recovery.
-        """
+        """Recovery for each provider whose cloud or cluster is running, by the name of the provider's package."""
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):

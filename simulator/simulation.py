@@ -71,8 +71,8 @@ class Simulation:
         return outputs
 
     def outputs(self) -> dict[str, Any]:
-        """Outputs of the stack after its last update, without the secret ones; also after an update that failed near
-        its end. Empty if there are no outputs.
+        """Outputs of the stack after its last update, without secrets. Empty if the stack has no outputs. An update
+        that failed near its end may have outputs, too.
         """
         return self._checkpoint.outputs()
 
@@ -81,7 +81,7 @@ class Simulation:
         return self._checkpoint.config()
 
     def locks(self) -> list[dict[str, Any]]:
-        """The locks of a run that is under way or was killed; empty if there are none."""
+        """The locks that a running or killed run holds; empty if there are none."""
         return self._checkpoint.locks()
 
     @property
@@ -306,7 +306,7 @@ class Simulation:
 
 
 def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
-    """Makes state and cloud agree after a run that was killed, unless the options turn this off."""
+    """Makes the engine's state and the simulated cloud agree after a killed run, unless the options turn this off."""
     # Only the simulated provider can read what exists; with the official plugin, users repair as on Azure.
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:

@@ -40,7 +40,7 @@ class StackFile:
         return sealed is not None or not secret
 
     def remember(self, secret: Mapping[str, str]) -> None:
-        """Saves the secrets that the CLI has encrypted, for the next run."""
+        """Copies the secrets that the CLI has encrypted from the stack file to the file `kept`, for the next run."""
         written = safe_yaml.load(self.path.read_text())
         roots = {key.partition(".")[0] for key in secret}
         config = {root: written["config"][root] for root in roots}

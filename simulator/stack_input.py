@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class NodeClass:
-    """Nodes of one kind in an existing cluster."""
+    """Group of equal nodes in an existing cluster: `count` servers of one model."""
 
     name: str
     server: str
-    """Name of the server in the catalogue."""
+    """Name of the server model in the catalogue."""
     count: int
     labels: Mapping[str, str]
     """Labels that the installer of the cluster has set."""

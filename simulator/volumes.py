@@ -103,7 +103,7 @@ def volume(claim: Json) -> Json:
 
 
 class Volumes:
-    """The disk driver of one cluster; `loop` runs it."""
+    """Simulation of AKS's disk driver for one cluster; `loop` runs it."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._installed = client, False
@@ -113,8 +113,8 @@ class Volumes:
         self._snapshots: Watch | None = None
 
     def round(self) -> float | None:
-        """Runs one round. The first round installs the objects that AKS creates itself; every round creates what claims
-        and snapshots ask for. Returns None: another round is only necessary after a change.
+        """Runs one round. The first round installs the objects that AKS creates itself; every round creates the volumes
+        and snapshots that are asked for. Returns None: the next round is needed only after a change.
         """
         if not self._installed:
             for item in classes():

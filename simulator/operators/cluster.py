@@ -53,7 +53,9 @@ class Cluster:
         self._own: dict[str, Watch] = {}
 
     def operator(self) -> Json | None:
-        """The KAI operator's Deployment, if one is available; else None."""
+        """The Deployment of the KAI operator that has an available replica; None if there is none. The first Deployment
+        that is found also starts the watches on KAI's own kinds.
+        """
         found = [item for item in self._operators.all() if int(at(item, "status.availableReplicas", 0)) > 0]
         if found and not self._own:
             self._own = {path: Watch(self.client, path, self._changed) for path in (CONFIGS, SHARDS)}
@@ -71,8 +73,8 @@ class Cluster:
         return {name(item): item for item in mine if at(item, "metadata.deletionTimestamp") is None}
 
     def pods(self, model: str) -> list[Json]:
-        """Pods whose label says that the part `model` of the simulator runs them, without Pods that are being
-        deleted.
+        """Pods that the simulator's part `model` runs, according to their label; Pods that are being deleted are left
+        out.
         """
         found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == model)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]

@@ -26,8 +26,8 @@ SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Maximum length of a ConfigMap's name without its generated parts: the name of the Pod or of its owner, which is cut
-to fit, the container's index, and a hyphen.
+"""Maximum number of characters for the part of a ConfigMap's name that is not generated: the name of the Pod or its
+owner, cut to fit, a hyphen, and the container's index.
 """
 
 
@@ -66,7 +66,7 @@ def mutated(pod: Json, given: Options, chance: str) -> Json:
     for generated names.
 
     Raises:
-        Refused: the Pod asks for a fraction of a GPU in a container that it does not have.
+        Refused: the Pod wants its fraction of a GPU for a container that the Pod does not have.
     """
     found = copy.deepcopy(pod)
     containers: list[Json] = at(found, "spec.containers", [])
@@ -103,7 +103,9 @@ def asks_for_fraction(pod: Json) -> bool:
 
 
 def topology_problem(topology: Json) -> str:
-    """Reason why the webhook refuses a Topology: an alias is there twice, or is a node label. Empty if accepted."""
+    """Reason why the webhook refuses a Topology: two levels have the same alias, or an alias equals a node label. Empty
+    if the webhook accepts the Topology.
+    """
     levels: list[Json] = at(topology, "spec.levels", [])
     labels = {each.get("nodeLabel") for each in levels}
     aliases = [str(each["alias"]) for each in levels if each.get("alias")]

@@ -90,8 +90,8 @@ def admission_arguments(config: Json) -> list[str]:
 
 
 def shard_operands(config: Json, shard: Json) -> list[Json]:
-    """Objects that the operator creates for a SchedulingShard, all for its scheduler. Empty if the Config turns
-    schedulers off.
+    """ConfigMap, Service and Deployment of the scheduler that the operator creates for a SchedulingShard. Empty if the
+    Config turns schedulers off.
     """
     if not _has_scheduler(config):
         return []
@@ -117,8 +117,8 @@ def scheduler_name(config: Json, shard: Json) -> str:
 
 
 def arguments(config: Json, shard: Json) -> list[str]:
-    """The scheduler's command line. It has the operator's own flags first, and then the flags of the shard, except
-    flags that the scheduler does not know.
+    """Arguments of the scheduler's container: first the flags that the operator sets, then those flags of the shard
+    that the scheduler knows.
     """
     own = {
         "scheduler-conf": "/etc/config/config.yaml",

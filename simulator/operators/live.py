@@ -92,8 +92,8 @@ class Operators:
         return bool(held)
 
     def _login(self, pod: Json) -> mounts.StartProblem | None:
-        """Problem of an OSMO agent's Pod whose login OSMO's control plane refuses: the startup probe fails again and
-        again. None if the control plane accepts the login.
+        """The failing startup probe of an OSMO agent whose login OSMO's control plane refuses. None if the control
+        plane accepts the login, or if the Pod is not an agent's.
         """
         reason = self._refusal(pod)
         if not reason:

@@ -18,7 +18,7 @@ _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 @dataclass(frozen=True)
 class StartProblem:
-    """Reason why a Pod's containers don't start."""
+    """Reason why a Pod's containers do not start, as the Pod's status and an Event show it."""
 
     waiting: str
     """Reason in the state of the waiting containers."""

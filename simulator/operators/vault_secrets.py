@@ -40,7 +40,9 @@ class VaultSecrets:
         self._client, self._store, self._clock = client, Store(file), clock
 
     def mount_problem(self, pod: Json) -> StartProblem | None:
-        """Reason why a volume of the Pod is not mounted; None if all are mounted and the Pod's Secrets exist."""
+        """Reason why a key vault's volume of the Pod cannot be mounted; None if all such volumes are mounted and their
+        Secrets exist.
+        """
         for volume in at(pod, "spec.volumes", []):
             if at(volume, "csi.driver") != SECRETS_DRIVER:
                 continue
@@ -76,7 +78,7 @@ class VaultSecrets:
         return ""
 
     def _make(self, pod: Json, wanted: Json) -> None:
-        """Creates the Kubernetes Secret `wanted` with a self-signed certificate, unless it exists."""
+        """Creates the Kubernetes Secret that `wanted` describes, with a self-signed certificate, unless it exists."""
         namespace, key = str(at(pod, "metadata.namespace")), str(wanted["secretName"])
         path = f"/api/v1/namespaces/{namespace}/secrets/{key}"
         if self._client.find(path) is not None:

@@ -58,7 +58,9 @@ class History:
             return {key: value for key, value in run.items() if key != "by"}
 
     def cut_off(self) -> list[str]:
-        """Ids of runs that may have left objects in the cluster, because their commands ended before the runs did."""
+        """Ids of runs that may still have objects in the cluster: the run has ended and left objects, or the command
+        that followed the run no longer runs.
+        """
         by = {each["id"]: each["by"] for each in self._read() if "by" in each}
         return [id for id, each in by.items() if each == NOBODY or not is_running(*each)]
 

@@ -25,14 +25,14 @@ exit code and message, or None if no init container fails.
 
 
 class Workflows:
-    """Simulates the Pods of workflows, and the agents' treatment of them."""
+    """Simulation of workflows' Pods: their containers end, and OSMO's agents remove their finalizers."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
         self._pods = Watch(client, "/api/v1/pods", changed, WORKFLOW_LABEL)
         self._agents = Watch(client, f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments", changed)
         self._began: dict[str, float] = {}
-        """Simulated time at which each Pod was first seen to run, by uid."""
+        """Simulated time, in seconds, at which this class found each Pod running for the first time, by Pod uid."""
 
     @property
     def are_running(self) -> bool:

@@ -11,20 +11,20 @@ from simulator.osmo_names import CONTROL_CONTAINER
 
 @dataclass(frozen=True)
 class Seen:
-    """State of a task's Pod at one moment."""
+    """State of a task's Pod that OSMO's service reads."""
 
     node: str
     running: bool
     exit_code: int | None
-    """Exit code of the user's container, once it has ended."""
+    """Exit code of the user's container; None before it has ended."""
     message: str
     """Termination message of the user's container."""
     waits: str
-    """Reason that the scheduler gives for a Pod without a node."""
+    """Scheduler's reason why the Pod has no node; empty if there is none."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
-    """State of a Pod, reduced to what the service needs."""
+    """State of a task's Pod, without the details that OSMO's service does not read."""
     spec, status = pod["spec"], pod.get("status", {})
     statuses: list[Mapping[str, Any]] = status.get("containerStatuses") or []
     (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]

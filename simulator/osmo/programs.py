@@ -26,8 +26,8 @@ NO_VULKAN = (
 
 
 def duration(pod: Mapping[str, Any]) -> float:
-    """Simulated seconds that the task's program takes. For `sleep`, the argument of `sleep`; for every other program,
-    TASK_SECONDS.
+    """Simulated seconds that the task's program takes: the argument of `sleep`, or TASK_SECONDS for every other
+    program.
     """
     container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
     given: Sequence[str] = container.get("args") or ()

@@ -33,7 +33,7 @@ deletes Pods, the listener reports their changes (NVIDIA/OSMO 6.3.1, src/operato
 
 
 class Run:
-    """One workflow, from its first Pod to its result."""
+    """Run of one workflow, from its first Pod to its result."""
 
     def __init__(
         self,
@@ -101,7 +101,9 @@ class Run:
                 self.create(group)
 
     def create(self, group: Group) -> bool:
-        """Creates the group's objects, in order; returns True if the API server accepted all."""
+        """Creates the group's objects, in order. Returns True if the API server has accepted all of them; otherwise the
+        group fails and its objects are removed.
+        """
         for item in group.objects:
             try:
                 self._create(item)
@@ -119,8 +121,8 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """True if every task of the group has a node. Before that, the group's tasks get the present state of their
-        Pods: the node, or the scheduler's reason for a Pod without a node.
+        """Updates the status of the group's tasks from their Pods: the node, or the scheduler's reason for a Pod
+        without a node. Returns True if every task has a node.
         """
         pods = self._pods()
         for task in group.tasks:
@@ -159,7 +161,7 @@ class Run:
         self._set(task, status=status, node=found.node, exit_code=found.exit_code, message=found.message)
 
     def _again(self, task: Task, found: Seen) -> None:
-        """Creates the Pod of a task for another attempt, whose number is in the Pod's name."""
+        """Replaces the Pod of a task by a new Pod, whose name contains the number of the new attempt."""
         (group,) = (each for each in self._groups.values() if task in each.tasks)
         attempt = self.result.tasks[task.name].attempts + 1
         (old,) = (item for item in group.objects if item["kind"] == "Pod" and item["metadata"]["name"] == task.pod)

@@ -58,11 +58,11 @@ class Service:
         return self._clock() * self._speed
 
     def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
-        """Creates each group's Pods, waits for scheduler and autoscaler, deletes the Pods, and returns where they were
-        placed.
+        """Result that shows on which node each task would run. The Pods of each group are created, get their nodes from
+        the scheduler and the autoscaler, and are deleted.
 
         Args:
-            seconds: Real seconds to wait for a node.
+            seconds: Maximum real seconds to wait for the nodes of one group.
         """
         run = Run(self._worker, workflow, _fails, report, self._model_time)
         for group in workflow.groups:

@@ -55,7 +55,7 @@ class Workflow:
 
 @dataclass
 class TaskResult:
-    """Outcome of a task."""
+    """Present status of a task, and its outcome once it has ended."""
 
     name: str
     group: str
@@ -96,7 +96,7 @@ class Result:
 
 
 def pending(workflow: Workflow) -> Result:
-    """The result of a workflow before anything has happened."""
+    """The result of a workflow before its first Pod: all groups and tasks are WAITING."""
     tasks: Mapping[str, TaskResult] = {
         task.name: TaskResult(task.name, group.name, task.platform, task.gpus)
         for group in workflow.groups

@@ -92,7 +92,9 @@ class RunnerController:
             self._patch(scale_set, {"status": wanted}, "/status")
 
     def _remove_listeners(self, ours: list[Json], pods: Watch) -> None:
-        """Removes listeners of scale sets that are gone; garbage collection removes their runners."""
+        """Removes the listeners of scale sets that no longer exist; garbage collection removes the runners of these
+        scale sets.
+        """
         for pod in pods.all():
             is_listener = _component(pod) == model.LISTENER and not is_terminating(pod)
             if is_listener and not any(_is_of(pod, each) for each in ours):

@@ -70,8 +70,8 @@ class SlurmOperator:
         return [each for each in self._watches[key].all() if not is_terminating(each)]
 
     def _of(self, key: str, controller: Json) -> list[Json]:
-        """Resources of the kind `key` that belong to a Controller's Slurm cluster. They are all in the Controller's
-        namespace, because the operator reads no other namespace.
+        """Resources of the kind `key` that belong to the Slurm cluster of a Controller. The operator considers only
+        resources in the Controller's namespace.
         """
         where, own = at(controller, "metadata.namespace"), name(controller)
         mine = (each for each in self._all(key) if at(each, "metadata.namespace") == where)

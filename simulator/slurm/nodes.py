@@ -80,8 +80,8 @@ def pod(nodeset: Json, node: str) -> Json:
 
 
 def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
-    """Two answers about a node (PodShouldRunOnNode): True if a Pod of the NodeSet may start there, and True if a
-    running Pod may stay there.
+    """Pair of answers about a node (PodShouldRunOnNode): the first is True if a Pod of the NodeSet may start on the
+    node, the second if a running Pod may stay there.
     """
     given: Json = {"spec": at(nodeset, "spec.template.spec", {})}
     if not (matches(at(given, "spec.nodeSelector", {}), labels(node)) and selects(given, node)):
@@ -139,7 +139,7 @@ def _target(given: Json) -> str:
 
 @dataclass(frozen=True)
 class SlurmNode:
-    """State of a node in Slurm."""
+    """State of one node in Slurm: its GPUs, their use, and a drain."""
 
     gpus: int
     in_use: int
@@ -203,7 +203,7 @@ def judge(given: Json, nodeset: Json, node: Json, propagated: Sequence[str], con
 
 
 def configured_gpus(nodeset: Json) -> int:
-    """Number of GPUs that the NodeSet's configuration gives to each node."""
+    """Number of GPUs for each node in the NodeSet's `extraConf`; 0 if `extraConf` names no GPUs."""
     words = str(at(nodeset, "spec.extraConf", "")).split()
     given = next((word.partition("=")[2] for word in words if word.lower().startswith("gres=")), "")
     counts = [each.rpartition(":")[2] for each in given.split(",") if each.startswith(f"{names.RESOURCE_TYPE}:")]

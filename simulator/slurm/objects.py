@@ -16,7 +16,7 @@ STATE_VOLUME = "statesave"
 
 
 def cluster_of(item: Mapping[str, Any]) -> str:
-    """Name of the Controller that a resource belongs to."""
+    """Name of the Controller that the resource refers to in `spec.controllerRef`."""
     return str(at(item, "spec.controllerRef.name", ""))
 
 

@@ -32,7 +32,7 @@ def main() -> None:
 
 @contextmanager
 def _reporting(absent: Missing) -> Generator[Report]:
-    """Progress reporter: bars on a terminal, else lines."""
+    """Function that reports progress: on a terminal with bars, otherwise with lines of text."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield ToolLines(lambda line: _write(f"{line}\n"), regular=True).report
         return

@@ -23,7 +23,9 @@ class BuildFailed(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of one family: `done` of `total`. `total` is 0 while it is not known."""
+    """Progress of the build or download of one family: `done` of `total` units. `total` is 0 while the total is not
+    known.
+    """
 
     family: str
     action: Literal["build", "download"]
@@ -40,7 +42,7 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Family:
-    """Commands of one Go module."""
+    """Commands that are pinned, built and installed together, from one Go module."""
 
     name: str
     module: str
@@ -70,7 +72,7 @@ class Family:
         return pinned[1]
 
     def fingerprint(self) -> str:
-        """Digest that changes whenever a build could produce different files."""
+        """Digest of everything that determines the files of a build: the pins, the options and the platform."""
         machine = f"{platform.system()}-{platform.machine()}"
         parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
@@ -129,7 +131,7 @@ FAMILIES = (
 """Tools that the simulator runs, the quickest build first."""
 KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
 DELIVERY = (HELM, KUBELOGIN)
-"""Tools other than Pulumi that are run by a pipeline which deploys to Azure."""
+"""Tools, besides Pulumi, that a pipeline needs to deploy to Azure."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
 """Tools that check the repository's own files."""
 TELEMETRY = (

@@ -22,7 +22,7 @@ class GoMissing(Exception):
 
 
 def find_go(cache: Path) -> Path:
-    """A `go` that can build every module in this folder: the one on PATH, or one downloaded into `cache`.
+    """Path of a `go` that can build all pinned modules: the `go` on PATH, or a `go` downloaded into `cache`.
 
     Raises:
         GoMissing: neither is available.
@@ -34,7 +34,7 @@ def find_go(cache: Path) -> Path:
 
 
 def needed() -> tuple[int, ...]:
-    """The newest `go` directive of all the modules, as a tuple such as (1, 26, 0)."""
+    """Version in the newest `go` directive of all pinned modules, such as (1, 26, 0)."""
     directives = (re.search(r"^go (\S+)$", file.read_text(), re.MULTILINE) for file in HERE.glob("*/go.mod"))
     return max(_numbers(found[1]) for found in directives if found is not None)
 

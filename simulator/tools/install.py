@@ -41,7 +41,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Toolbox:
-    """Folders that contain the commands."""
+    """Folders in which the installed commands are."""
 
     folders: tuple[Path, ...]
 
@@ -59,7 +59,7 @@ def _quiet(progress: Progress) -> None:
 def toolbox(
     cache: Path, report: Report = _quiet, families: Sequence[Family] = FAMILIES, origin: Origin | None = None
 ) -> Toolbox:
-    """All commands of the families; missing ones are installed into `cache`.
+    """Folders with all commands of `families`. Missing commands are first installed into `cache`.
 
     Raises:
         BuildFailed: a command can neither be downloaded nor built, or not in the way that `origin` requires.
@@ -79,7 +79,7 @@ class Missing:
 
 
 def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
-    """The families that are not installed."""
+    """Families of which `cache` lacks commands."""
     absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
     released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
     return Missing(released, tuple(family for family in absent if family not in released))
@@ -94,7 +94,9 @@ def _is_pinned(family: Family) -> bool:
 
 
 def _installed(family: Family, cache: Path, origin: Origin) -> Path | None:
-    """The folder with all commands of the family, obtained in a way that `origin` allows; None if there is none."""
+    """Folder that has all commands of the family and came from a source that `origin` allows; None if there is no such
+    folder.
+    """
     folders = {Origin.BUILD: _built(family, cache), Origin.RELEASE: _released(family, cache)}
     wanted = [folders[origin]] if origin in folders else list(folders.values())
     return next((folder for folder in wanted if _is_complete(family, folder)), None)
@@ -119,8 +121,8 @@ class _Source:
         self._cache, self._report, self._origin = cache, report, origin
         self._reasons: dict[str, str] = {}
         self._unreachable: dict[str, str] = {}
-        """Reasons why a host is unreachable, by host name. A host that is listed is not tried again, because each try
-        would wait for a timeout.
+        """Reason why each unreachable host is unreachable, by host name. These hosts are not tried again, because each
+        try would wait for a timeout.
         """
 
     def download(self, family: Family) -> Path | None:

@@ -43,7 +43,7 @@ class Unreachable(NoRelease):
 
 @dataclass(frozen=True)
 class Release:
-    """The release file with a family's commands for one platform."""
+    """Release file that contains a family's commands for one platform, with its pinned checksum."""
 
     url: str
     sha256: str
@@ -65,10 +65,10 @@ def this_platform() -> str:
 
 
 def pinned(family: Family, data: Path = DATA) -> Release:
-    """The family's release for this platform.
+    """The family's pinned release for this platform.
 
     Raises:
-        NoRelease: no checksum is pinned for it.
+        NoRelease: no checksum is pinned for the release on this platform.
     """
     row: dict[str, Any] | None = tomllib.loads(data.read_text(encoding="utf-8")).get(family.name)
     version, here = family.version(), this_platform()

@@ -34,7 +34,7 @@ class ProviderFactory(Protocol):
 
 
 class ProviderHost:
-    """Servers for providers, one for each package, while the `with` block lasts."""
+    """Host of one gRPC server for each provider package. The servers run while the `with` block lasts."""
 
     def __init__(self, *factories: ProviderFactory | type[Provider]) -> None:
         self._servers: list[grpc.Server] = []

@@ -29,7 +29,7 @@ milliseconds; after a longer time another user's process may have the port.
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
 IsOwn = Callable[[int, int], bool]
-"""Function (port of the peer, port of the server) -> True if the peer is a process of this user."""
+"""Function that returns True if the peer is a process of this user. Arguments: the peer's and the server's port."""
 
 
 def is_own(peer: int, server: int) -> bool:
@@ -70,7 +70,9 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
     def __init__(self, verdict: IsOwn = is_own) -> None:
         self._verdict = verdict
         self._asked: dict[int, float] = {}
-        """Time at which the kernel last reported that a process of this user owns a port, by port."""
+        """Monotonic time, in seconds, at which the kernel last confirmed that a port belongs to a process of this user,
+        by port.
+        """
         self.port = 0
         """Port of the server itself; 0 until the server is bound."""
 

@@ -12,11 +12,11 @@ from simulator.wire.values import Change, changes
 
 @dataclass(frozen=True)
 class Request:
-    """The resource that an operation is about."""
+    """Resource on which the engine asks a provider to do an operation, with the operation's options."""
 
     urn: str
     type: str
-    """Type token, as `azure-native:containerservice:AgentPool`."""
+    """Type token, such as `azure-native:containerservice:AgentPool`."""
     name: str
     """Logical name of the resource."""
     id: str = ""
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Failure:
-    """One reason why inputs fail Check."""
+    """Reason why the Check of a resource refuses one of its input properties."""
 
     property: str
     reason: str
@@ -52,7 +52,7 @@ class Diff:
 
 
 class Refused(Exception):
-    """Error if an operation is refused; the user sees the text below the resource."""
+    """Error if the provider refuses an operation. The user sees the error's text below the resource."""
 
 
 class NotReady(Exception):
@@ -70,9 +70,9 @@ class NotReady(Exception):
 
 
 class Provider(ABC):
-    """One configured instance of a provider; the engine may hold several.
+    """Provider with the configuration of one provider resource. The engine may use several of them.
 
-    Its methods are called from many threads at once.
+    Several threads call its methods at the same time.
     """
 
     package: ClassVar[str]

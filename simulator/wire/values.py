@@ -98,7 +98,9 @@ def _member(path: str, key: str) -> str:
 
 
 def under(path: str, prefix: str) -> bool:
-    """True for a property path that is `prefix` or inside it; `prefix` may use `[*]` for any element."""
+    """True for a property path that equals `prefix` or is below it. `[*]` in `prefix` stands for any element of a
+    list.
+    """
     for candidate in (path, re.sub(r"\[\d+\]", "[*]", path)):
         if candidate == prefix or candidate.startswith((f"{prefix}.", f"{prefix}[")):
             return True

@@ -157,7 +157,7 @@ def _facts(texts: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _answer(file: Path, what: str) -> tuple[Any, Origin]:
-    """Azure's answer in the file, and the answer's origin. Ends the command if the file has no such answer."""
+    """Azure's answer in the file, parsed, with its origin. Ends the command if the file has no such answer."""
     from physical_ai.subscription.offered import Origin
 
     try:

@@ -1,4 +1,4 @@
-"""Alerts with the causes that the diagnosis of the cluster finds for them."""
+"""Addition of causes to alerts: the causes that the diagnosis of the cluster finds."""
 
 from __future__ import annotations
 

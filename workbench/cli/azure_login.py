@@ -47,7 +47,7 @@ def subscription_of_login(get: Get, chosen: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Reached:
-    """Clients for Azure with the caller's login, and the subscription."""
+    """Access to Azure with the caller's login: clients, and the id of the subscription."""
 
     azure: AzureRest
     subscription: str
@@ -56,7 +56,8 @@ class Reached:
 
 
 def azure_of_login(subscription: str | None, *, fresh: bool = False) -> tuple[Reached | None, str | None]:
-    """Clients for Azure with the caller's login, and None; or None, and the reason why Azure is not asked.
+    """Access to Azure with the caller's login, and the reason why Azure cannot be asked. Exactly one of the two is
+    None.
 
     Args:
         subscription: Id of the subscription that the caller chooses.

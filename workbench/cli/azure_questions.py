@@ -84,7 +84,9 @@ def _role(subject: Subject) -> str:
 
 
 def asked(requested: RequestedStack, plan: Plan, reached: Reached, *, verdict: bool) -> Iterator[Finding]:
-    """Findings from Azure's answers to all questions about declared resources."""
+    """Findings about the declared resources from Azure's answers: offers, limits, locks, policies and, with `verdict`,
+    ARM's verdict.
+    """
     loaded, azure = requested.loaded, reached.azure
     judged: list[Judged] = []
     if verdict and reached.exchange is not None:
@@ -148,7 +150,7 @@ def arm_of(reached: Reached) -> Arm:
 
 def origin(loaded: Loaded, path: str) -> str:
     """Names of the files that set the setting `path` or a setting below it, joined with commas. Empty if no file sets
-    them, so that defaults apply.
+    any of these settings; their defaults then apply.
     """
     from physical_ai.settings import SettingsError
 

@@ -73,7 +73,9 @@ def api(path: str, *words: str) -> str:
 
 
 def asked(path: str, jq: str) -> str:
-    """Command for a request whose answer a jq filter reads."""
+    """Shell command that sends a request to GitHub's REST API and prints the part of the answer that the filter `jq`
+    selects.
+    """
     return api(path, "--jq", jq)
 
 

@@ -63,7 +63,7 @@ class Delivery:
         return f"{PREVIEW_ROLE} {self.environment} {self.suffix}"
 
     def state(self, environment: str) -> str:
-        """The URL of the state backend for `pulumi login`."""
+        """URL of the environment's state backend, for `pulumi login`."""
         return f"azblob://state-{environment}?storage_account={self.account}"
 
     def secrets_provider(self, environment: str) -> str:

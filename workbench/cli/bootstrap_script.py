@@ -97,8 +97,8 @@ def _lock(delivery: Delivery) -> ScriptStep:
 
 
 def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
-    """Steps that assign roles on resources which the stacks use and which are in other subscriptions. Only the owners
-    of these resources may run the steps.
+    """Steps that assign roles on resources of other subscriptions that the stacks use. Whoever may not assign these
+    roles gives the commands to the owners of the resources.
     """
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:

@@ -34,7 +34,7 @@ itself reports each retry, and each failure has its own message.
 
 @dataclass
 class Step:
-    """One operation on one resource."""
+    """Operation of the engine on one resource, with its outcome."""
 
     urn: str
     type: str
@@ -137,7 +137,9 @@ class Run:
         return [step for step in self.steps.values() if step.is_shown and step.op not in unchanging]
 
     def drifted(self) -> list[Step]:
-        """The refresh steps that found a difference from the state, sorted by resource."""
+        """The steps in which a refresh found that the resource differs from the state or no longer exists, sorted by
+        resource.
+        """
         found = [step for step in self.steps.values() if step.op == "refresh" and step.is_shown]
         return sorted((step for step in found if step.gone or step.properties), key=lambda step: step.urn)
 

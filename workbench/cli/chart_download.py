@@ -89,7 +89,7 @@ def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
 
 
 def _install(chart: Chart, archive: Path) -> None:
-    """Copies a verified archive to the place from which a stack with `charts.source: cache` installs it."""
+    """Copies a verified archive to the path from which stacks with `charts.source: cache` install the chart."""
     target = installed_chart(chart)
     target.parent.mkdir(exist_ok=True)
     draft = target.with_name(f".{target.name}")
@@ -109,7 +109,9 @@ def _verified(chart: Chart, archive: Path) -> str:
 
 
 def _download(chart: Chart, helm: Path, folder: Path) -> Path:
-    """Path of the archive that `helm pull` writes to `folder`. helm's index cache is in that folder, too."""
+    """Downloads a chart with `helm pull` into `folder`, and returns the path of its archive. helm's index cache is in
+    `folder`, too.
+    """
     source = [f"{chart.repository}/{chart.name}"] if chart.is_oci else [chart.name, "--repo", chart.repository]
     done = subprocess.run(
         [str(helm), "pull", *source, "--version", chart.version, "--destination", str(folder)],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterTarget:
-    """A cluster that a command reads, and the GPUs that its node pools should offer."""
+    """A cluster that a command reads: its name, its client, and the GPUs that its node pools should offer."""
 
     name: str
     get: Get
@@ -74,7 +74,7 @@ def changing_access(
 
 
 def needs_kubeconfig(context: str | None) -> None:
-    """Raises typer.BadParameter if a context is given without a kubeconfig file."""
+    """Raises typer.BadParameter if `context` is not None: a kubeconfig context needs a kubeconfig file."""
     if context is not None:
         raise typer.BadParameter("name the file that has it with --kubeconfig", param_hint="--context")
 

@@ -75,7 +75,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _take_over(request: dict[str, Any]) -> None:
-    """Takes over the environment, streams and folders of the process that the user has started."""
+    """Gives this process the environment, arguments and streams of the process that the user has started."""
     os.environ.clear()
     os.environ.update(request["environment"])
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # as in `workbench.cli.main`

@@ -31,7 +31,9 @@ STYLES = {
 
 @dataclass(frozen=True)
 class _Inert:
-    """Renderable whose text passes through `physical_ai.untrusted.text`, because the text may come from any file."""
+    """Renderable that makes control characters and pipeline commands in its text harmless, because the text may come
+    from any file.
+    """
 
     renderables: Sequence[ConsoleRenderable]
 

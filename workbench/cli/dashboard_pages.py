@@ -26,7 +26,7 @@ POINTS = 240
 
 @dataclass(frozen=True)
 class Drawn:
-    """A dashboard page that was written, and the titles of its panels without data."""
+    """Result of drawing a dashboard: the written page, and the titles of its panels without data."""
 
     file: Path
     empty: tuple[str, ...]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from physical_ai.settings import Loaded, Settings
 
 JUDGED = ("pools", "gpuOperator", "gridDriver", "dra", "health")
-"""Sections of the settings that determine what a node must have."""
+"""Sections of the settings by which commands judge the nodes of a cluster."""
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 MOST_SHOWN = 5
 
@@ -76,8 +76,8 @@ def _differences(stack: str, deployed: Loaded) -> list[str]:
 
 
 def other_settings(nodes: Iterable[Mapping[str, Any]], settings: Settings) -> list[str]:
-    """Texts about nodes in Azure that contradict the settings. Such nodes show that the cluster was deployed with other
-    settings.
+    """Lines of text about nodes in Azure whose VM size contradicts the settings: the cluster was then deployed with
+    other settings.
     """
     from physical_ai.kubernetes.objects import labels, name
     from physical_ai.readiness.objects import pool_of

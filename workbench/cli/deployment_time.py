@@ -27,7 +27,7 @@ class DeploymentTime:
     fast: Schedule
     slow: Schedule
     types: dict[str, str]
-    """Resource types of the steps, by the step's name."""
+    """Resource type of each step, by the step's name."""
     reference: Reference
 
     def timing(self, name: str) -> Timing:

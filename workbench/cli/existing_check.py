@@ -27,8 +27,7 @@ def context_of(settings: Settings) -> str | None:
 
 
 def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
-    """Findings about the stack's existing cluster, and None; or no findings, and the reason why the cluster was not
-    asked.
+    """Findings about the stack's existing cluster, and None; if the cluster was not read, no findings, and the reason.
 
     For a stack that creates its cluster, the result is None instead of a pair.
     """

@@ -36,7 +36,7 @@ class Busy(Exception):
 
 @dataclass(frozen=True)
 class Folder:
-    """Folder with the state and the evidence of one stack's first contact, within the user's folder."""
+    """Folder, below the user's folder, with the state and the evidence of one stack's first contact."""
 
     path: Path
 
@@ -109,7 +109,7 @@ def digest(settings: Settings) -> str:
 
 
 def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
-    """The facts about a stack that the commands of its stages depend on."""
+    """Facts about a stack that determine the commands of the stages."""
     from physical_ai.settings.facts.osmo import platforms
     from workbench.first_contact.stages import Subject
 
@@ -170,7 +170,7 @@ class Figures:
     gpus: float
     """USD per hour for the nodes without GPUs and one node of each GPU pool, at list prices."""
     complete: bool
-    """False if a VM size has no price."""
+    """True if every VM size has a price."""
 
     def minutes(self, stage: Stage) -> tuple[float, float]:
         if stage.minutes == "deployment":

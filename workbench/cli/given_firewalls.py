@@ -47,7 +47,7 @@ def given_firewalls(files: Sequence[Path]) -> list[Resource]:
 
 
 def unused(world: World) -> Iterator[str]:
-    """Notes about firewalls to which no route of the nodes leads."""
+    """Notes about each firewall that no route of the nodes uses."""
     passed = {each.leaves.firewall.name for each in world.node_subnets if each.leaves.firewall is not None}
     for each in world.firewalls:
         if each.name not in passed:

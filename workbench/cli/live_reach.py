@@ -123,7 +123,7 @@ def _other_kinds(get: Get) -> Iterator[str]:
 
 
 def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
-    """Running Pods, one for each combination of properties that a NetworkPolicy can select."""
+    """Pods that have not ended, one for each set of properties that a NetworkPolicy can select."""
     by_space = {name(each): dict(labels(each)) for each in spaces}
     seen: set[tuple[Any, ...]] = set()
     for each in pods:
@@ -144,8 +144,8 @@ def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
 
 
 def _absent(world: World, running: tuple[Pod, ...] | None) -> Iterator[str]:
-    """Note about endpoints of network flows for which no Pod is running. Such an endpoint is judged by a Pod with the
-    labels that its chart sets.
+    """Note that names the endpoints of network flows without a running Pod; none if all have one. A Pod with the labels
+    of the endpoint's chart then stands for the endpoint.
     """
     if running is None:
         return

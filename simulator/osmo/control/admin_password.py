@@ -1,4 +1,4 @@
-"""The password of OSMO's default administrator, as the service knows it."""
+"""The password of OSMO's default administrator, read when the service starts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PODS = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods"
 
 
 class AdminPassword:
-    """Password of the default administrator. The service reads the password when it starts, so a new password takes
-    effect with a new Pod. Empty if there is no password.
+    """Function that returns the default administrator's password; empty if there is none. As in the real service, a
+    changed Secret takes effect only with a new Pod of the service.
     """
 
     def __init__(self, client: Client) -> None:

@@ -21,7 +21,7 @@ from simulator.osmo_names import LISTENER_ACCOUNT, OPERATOR_NAMESPACE, TOKEN_KEY
 AGENTS = {LISTENER_ACCOUNT: "listener", WORKER_ACCOUNT: "worker"}
 SECRET = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
 Who = Callable[[str], tuple[str, list[str]]]
-"""Function that returns user and roles of an access token. Raises UserError."""
+"""Function that returns the name and the roles of the user to whom an access token belongs. Raises UserError."""
 
 
 class Agents:
@@ -65,7 +65,7 @@ class Agents:
         return self._judge(pod, self._stored(), configuration)
 
     def offline(self, backend: str) -> str:
-        """Reason why no agent connects a backend; empty if the backend is connected."""
+        """Reason why one of the backend's agents is not connected; empty if all of them are."""
         return next(iter(self.missing(backend).values()), "")
 
     def missing(self, backend: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ _BACKEND = r"/api/configs/backend/(?P<backend>[^/]+)"
 
 @dataclass(frozen=True)
 class Request:
-    """Request to the gateway. `headers`: by lower-case name; `query`: as sent; `body`: parsed."""
+    """Request to the gateway, with header names in lower case and a parsed body."""
 
     method: str
     path: str
@@ -73,7 +73,9 @@ class Surroundings:
 
 
 class Requests:
-    """Number of requests of each caller in the current minute, counted as by a single thread of Envoy."""
+    """Number of requests of each caller in the current minute. Only one count is kept, as if Envoy had a single
+    thread.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._minute, self._seen = clock, 0, Counter[str]()
@@ -141,7 +143,7 @@ class Gateway:
         return Answer(200, VERSION if "version" in request.path else {"status": "ok"})
 
     def who(self, token: str) -> tuple[str, list[str]]:
-        """User and roles of an access token. Raises UserError."""
+        """Name and roles of the user to whom an access token belongs. Raises UserError."""
         if token and token == self.around.admin_password():
             return "admin", [policies.ADMIN]
         return self.accounts.who(token)

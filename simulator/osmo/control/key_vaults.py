@@ -90,8 +90,8 @@ class KeyVaults:
         return _refused(400, "invalid_request", text)
 
     def _account(self, assertion: str) -> str:
-        """The service account, `system:serviceaccount:…`, of a token that Entra accepts for an exchange; empty for any
-        other token.
+        """Name of the service account, `system:serviceaccount:…`, to which a Kubernetes token belongs. Empty if the
+        token is invalid or is not for Entra's token exchange.
         """
         spec = {"token": assertion, "audiences": [TOKEN_AUDIENCE]}
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}

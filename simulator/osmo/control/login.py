@@ -25,7 +25,7 @@ OSMO's service (the service's ACCESS_TOKEN_TIMEOUT).
 
 @dataclass(frozen=True)
 class Caller:
-    """Sender of a request, as the gateway describes the sender to the service in headers."""
+    """Sender of a request. The gateway passes these facts to the service in headers."""
 
     user: str
     roles: tuple[str, ...]
@@ -34,7 +34,7 @@ class Caller:
 
 
 def id_token(principal: Principal, audience: str, key: bytes, now: float | None = None) -> str:
-    """The ID token of a principal for an application."""
+    """Signed ID token for a login of `principal` to the application whose client id is `audience`."""
     moment = int(time.time() if now is None else now)
     claims = {
         "iss": ENTRA,

@@ -15,7 +15,7 @@ from simulator.osmo_names import USER_ACTIONS
 
 ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
 GLOBAL = "*"
-"""Resource that is checked for an action that belongs to no pool."""
+"""Resource against which the gateway checks an action that belongs to no pool."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _policy(given: Mapping[str, Any]) -> Policy:
 
 
 def mapped(roles: Mapping[str, Role], external: Iterable[str]) -> list[str]:
-    """Names of those `roles` that a person has who is in the groups, or has the app roles, in `external`."""
+    """Names of the `roles` that are assigned to any of the groups or app roles in `external`."""
     given = set(external)
     return sorted(name for name, role in roles.items() if role.external & given)
 

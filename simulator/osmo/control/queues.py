@@ -62,7 +62,7 @@ def _shares(gpus: Mapping[str, Any]) -> Json:
 
 
 class Queues:
-    """Writes the queues with the rights of the agents' account; `worker` returns a client that has these rights."""
+    """Writer of KAI's queues for OSMO's pools. It writes with the rights of the agents' account."""
 
     def __init__(
         self,
@@ -103,8 +103,8 @@ class Queues:
         return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def _connections(self, configuration: Configuration) -> dict[str, str]:
-        """Identity of each backend's present connection. It is made from the uids of the worker's Pods and the uids of
-        the control plane's Pods.
+        """Digest that identifies the present connection of each backend. It changes when a Pod of the backend's worker
+        or of the control plane is replaced.
         """
         ends = sorted(_uid(pod) for pod in self._services() if _runs(pod))
         if configuration.here and not ends:

@@ -59,7 +59,7 @@ class TokenPods:
         self._client, self._pods, self._gateway, self._gateway_of = client, pods, gateway, gateway_of
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()
-        """UIDs of Pods whose end has been written, but which the watch still shows as running."""
+        """UIDs of Pods that have ended and whose status says so, although the watch still shows them as running."""
         self._reported: dict[str, mounts.StartProblem] = {}
 
     def run(self) -> float | None:
@@ -231,7 +231,7 @@ def _below(folder: Path, container: Json, value: str) -> str:
 
 
 def is_ours(pod: Json) -> bool:
-    """True for a Pod of the token program, in any namespace."""
+    """True for a Pod, in any namespace, that runs the program which creates the agents' token."""
     key, _, value = SELECTOR.partition("=")
     labels: Json = at(pod, "metadata.labels", {})
     return labels.get(key) == value

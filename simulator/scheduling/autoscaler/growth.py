@@ -41,7 +41,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Growth:
-    """Growth of one pool: the number of added nodes, and the Pods that they take."""
+    """Growth of one pool: the number of added nodes, and the Pods that the added nodes take."""
 
     group: Group
     added: int
@@ -84,8 +84,8 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
 
 
 def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
-    """Pool that grows next for the waiting Pods, and by how many nodes; if no pool grows, the reasons. Also the nodes
-    on which a waiting Pod would fit.
+    """Result of one search for nodes: the growth of the best pool or, if no pool can grow, the reasons; and the names
+    of the nodes on which a waiting Pod would fit.
 
     Args:
         pods: Waiting Pods for which `is_candidate` is true.

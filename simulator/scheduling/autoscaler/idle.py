@@ -30,8 +30,8 @@ def minutes(profile: Mapping[str, Any], key: str) -> int:
 
 
 def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
-    """True for a Pod that keeps its node from being idle. Pods of DaemonSets, mirror Pods, and Pods that have ended do
-    not.
+    """True for a Pod that keeps its node from being idle: any Pod except a DaemonSet's Pod, a mirror Pod, or a Pod that
+    has ended.
     """
     if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
         return False
@@ -52,13 +52,13 @@ def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool
 
 @dataclass
 class IdleNodes:
-    """Record of the time since when each node has been idle.
+    """Record of the times at which the idle nodes became idle.
 
-    It is lost when the process ends, as in the real autoscaler.
+    The record is lost when the process ends, as in the real autoscaler.
     """
 
     since: dict[str, float] = field(default_factory=dict[str, float])
-    """Time in seconds since which each node has been idle, by the node's name."""
+    """Time at which each idle node became idle, in seconds of a monotonic clock, by name of the node."""
 
     def note(self, idle: Iterable[str], now: float) -> None:
         """Records which nodes are idle now. The time of a node that is not idle now is forgotten."""

@@ -110,7 +110,7 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Reason with which Azure refused the last growth of a pool, by pool. Contains only pools for which the
+        """Azure's reason for refusing the last growth of a pool, by pool. Only pools are included for which the
         autoscaler still waits before it tries again.
         """
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}

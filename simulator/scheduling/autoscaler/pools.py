@@ -38,7 +38,7 @@ class OneCluster:
 
 @dataclass(frozen=True)
 class Scaled:
-    """State of the autoscaler's pools in Azure."""
+    """The cluster's autoscaled pools as they are now in Azure, with the cluster's id and autoscaler profile."""
 
     cluster_id: str = ""
     pools: tuple[ScaledPool, ...] = ()
@@ -56,7 +56,7 @@ class Pools:
         self._scaled = Scaled()
 
     def now(self) -> Scaled:
-        """Present state of the pools in Azure; without any pool while Azure does not know the cluster."""
+        """Present state of the pools in Azure; a state without pools if Azure does not know the cluster."""
         limits = _stamp(self._folder / LIMITS_FILE)
         if limits != self._limits:
             self._cloud, self._limits = None, limits
@@ -92,7 +92,7 @@ class Pools:
                 self._cloud.finish_scaling(scaled.cluster_id, pool.pool)
 
     def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
-        """Resizes the pool in Azure; returns Azure's error, or an empty text."""
+        """Changes the pool's number of nodes in Azure to `count`. Returns Azure's error; empty if there is none."""
         cluster_id = self._scaled.cluster_id
         if self._cloud is None:
             return "Azure is not there"

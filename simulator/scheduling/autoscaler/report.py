@@ -59,7 +59,7 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
 def _info(problem: str | None) -> Json:
     """Field `backoffInfo` of a node group whose growth Azure refused with the text `problem`; empty without a refusal.
-    The error code is the one for errors of the cloud provider (cluster-autoscaler, clusterstate/api).
+    The error code is the one for errors of a cloud provider (cluster-autoscaler, clusterstate/api).
     """
     return {"backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": problem}} if problem else {}
 

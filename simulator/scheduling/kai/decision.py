@@ -24,7 +24,7 @@ UNABLE_GROUP = "Unable to schedule podgroup"
 
 @dataclass
 class Round:
-    """The result of one round, with Pods by uid."""
+    """Placements and refusals of one round of the scheduler. Pods are listed by uid."""
 
     bindings: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
     """Pods that get a node, each with the node's name."""
@@ -98,8 +98,8 @@ def _asked(job: Job) -> Share:
 
 
 def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
-    """Places the next Pods of a job: all of them or, if one does not fit, none. Returns the job after the placement, in
-    which the placed Pods count as active; None if no Pod was placed.
+    """Places the next Pods of a job on nodes, either all of them or none. Returns the job, in which the placed Pods
+    count as active; None if no Pod was placed.
     """
     asked, pods = _asked(job), job.next_pods()
     over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
@@ -130,7 +130,7 @@ class _Placing:
     offers: dict[str, Offer]
     """Nodes by name, each with the Pods that were placed on it."""
     hosts: list[str]
-    """Names of the nodes for the Pods that have been placed so far."""
+    """Name of the chosen node for each Pod that has been placed so far, in the order of the Pods."""
     without_place: Json | None = None
     """The first Pod that fits on no node."""
 

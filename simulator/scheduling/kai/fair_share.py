@@ -13,7 +13,7 @@ from itertools import groupby
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares
 
 FairShares = dict[str, dict[str, float]]
-"""Fair share by queue and resource, in base units."""
+"""Fair share of each queue in each resource, as an amount in base units."""
 
 
 def fair_shares(total: Share, shares: Shares) -> FairShares:

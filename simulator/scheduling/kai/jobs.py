@@ -16,7 +16,7 @@ from simulator.scheduling import kai_names
 DEFAULT_QUEUE = "default-queue"
 """Queue of Pods that name no queue (podgrouper, DefaultQueueName)."""
 DEFAULT_PRIORITY = 50
-"""Priority of a group without a known PriorityClass, in a cluster without a default one."""
+"""Priority of a PodGroup whose PriorityClass is missing or unknown, in a cluster without a default PriorityClass."""
 PREEMPTIBLE_BELOW = 100
 PART_LABEL = "kai.scheduler/subgroup-name"
 WHOLE = "default"

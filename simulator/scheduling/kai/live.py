@@ -33,7 +33,7 @@ class KaiScheduler:
         self._reported: dict[str, str] = {}
         """Last message about each pod and group, by uid."""
         self._marked: set[str] = set()
-        """UIDs of groups whose status was set to waiting, whether the watch shows it yet or not."""
+        """UIDs of groups whose status this class has set to waiting; the watch may not show the status yet."""
 
     def round(self) -> float | None:
         """Runs one round. Returns the seconds until the next round, or None if no round is needed before something

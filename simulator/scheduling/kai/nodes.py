@@ -138,5 +138,5 @@ def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_counted(node: Mapping[str, Any]) -> bool:
-    """True for a node whose resources are divided among queues."""
+    """True for a node whose resources KAI divides among the queues: a node that can take Pods."""
     return not any(_states(node))

@@ -27,7 +27,9 @@ def job_order(job: Job) -> tuple[int, int, str, str]:
 
 
 class Order:
-    """The order of a round's jobs. Allocations may change between two calls of `next`."""
+    """Order in which one round considers the jobs. Each allocation in the round can change the order of the remaining
+    jobs.
+    """
 
     def __init__(self, shares: Shares, fair: FairShares, total: Share, asked: Callable[[Job], Share]) -> None:
         self._shares, self._fair, self._total, self._asked = shares, fair, total, asked
@@ -83,8 +85,9 @@ class Order:
         )
 
     def _due(self, queue: Queue) -> dict[str, float]:
-        """Amount of each resource that a queue may get at most (GetAllocatableShare): the larger of quota and fair
-        share, but not more than the limit. If quota and limit are both unlimited, the cluster's whole amount.
+        """Maximum amount of each resource that a queue may get (GetAllocatableShare). With a quota, it is the larger of
+        quota and fair share, but not more than the limit; with an unlimited quota, it is the limit. An unlimited limit
+        stands for the cluster's whole amount.
         """
         found: dict[str, float] = {}
         for key in RESOURCES:

@@ -42,7 +42,9 @@ Share = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Queue:
-    """One queue. Amounts are in base units; -1 means unlimited."""
+    """A KAI queue: its place in the tree, its priority, and its quota, limit and weight. Amounts are in base units; -1
+    means unlimited.
+    """
 
     name: str
     display: str
@@ -55,8 +57,8 @@ class Queue:
 
     @classmethod
     def of(cls, item: Json) -> Queue:
-        """The queue that the Queue object `item` describes. A resource that the object does not mention has quota 0 and
-        limit 0, as in KAI.
+        """The Queue for KAI's Queue object `item`. A resource that the object does not mention has quota 0 and limit 0,
+        as in KAI.
         """
 
         def each(field: str) -> dict[str, float]:
@@ -86,7 +88,7 @@ def share_of(asked: Amounts) -> dict[str, float]:
 
 
 def human(value: float, unit: float = 1) -> str:
-    """A number in KAI's format: at most three decimals; further decimals are cut off (HumanizeResource)."""
+    """The number `value / unit` in KAI's format: cut off, not rounded, after three decimals (HumanizeResource)."""
     if value == UNLIMITED:
         return "Unlimited"
     whole, _, rest = f"{value / unit:.6f}".partition(".")

@@ -113,7 +113,9 @@ def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | N
 def _run(
     send: Send, cluster: str, settings: Settings, level: AcceptanceLevel | None, targets: list[Target]
 ) -> list[NodeResult]:
-    """Results of the acceptance run; if `level` is None, results of Pods that have already run."""
+    """Runs the acceptance checks on the targets and returns the results. If `level` is None, nothing is run: the
+    results come from Pods that have already run.
+    """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.reader import Missing
     from workbench.health.acceptance.collecting import collect

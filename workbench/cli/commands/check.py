@@ -1,4 +1,4 @@
-"""The `check` command: would Azure, or the existing cluster, accept this stack?"""
+"""The `check` command: tells if Azure, or the existing cluster, would accept a stack."""
 
 from __future__ import annotations
 

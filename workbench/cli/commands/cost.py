@@ -25,7 +25,7 @@ def cost(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Estimate what a stack costs, for each pool and in total, per hour and month.
 
-    Each figure is for the fewest nodes of the autoscaler, the requested number, and the most.
+    Each figure is given for the minimum, the requested and the maximum number of nodes of the autoscaler.
     """
     from physical_ai.settings import load
     from workbench.cli.loaded_stack import read_loaded

@@ -54,7 +54,7 @@ def explain(
 
 
 def _check_order(stack: str, path: str | None) -> None:
-    """Raises typer.BadParameter if a setting is given where the stack's name belongs."""
+    """Raises typer.BadParameter if the first argument is a setting: the stack's name has to come before the setting."""
     from physical_ai.settings import existing
     from physical_ai.settings.layers.shape import tree
     from physical_ai.settings.layers.stack_file import PREFIX
@@ -68,7 +68,7 @@ def _check_order(stack: str, path: str | None) -> None:
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """Texts with the number of nodes of each pool that NVSentinel may cordon at a time
+    """Lines of text that say, for each pool, how many nodes NVSentinel may cordon at the same time
     (`parts/nvsentinel/limits.yaml`).
     """
     from physical_ai.settings.facts.health import passthrough_pools, reaches
@@ -79,8 +79,8 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """Texts with the number of GPU metrics series of each pool: for each GPU, MIG instance or share of a GPU; for each
-    node; and for all nodes of the pool at its maximum size.
+    """Lines of text with the number of GPU metrics series, for each pool: of one GPU (or MIG instance, or share of a
+    GPU), of one node, and of the pool at its maximum size.
     """
     from physical_ai.settings.facts.telemetry import series_per_pool
 

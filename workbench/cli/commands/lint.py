@@ -163,8 +163,8 @@ def lint(  # noqa: PLR0917 - each is an option
 
 
 def _root(root: Path | None, files: list[Path] | None) -> Path | None:
-    """The folder of the option `--root`. Raises typer.BadParameter if it does not exist, or does not
-    contain the files.
+    """The folder of the option `--root`; None without the option. Raises typer.BadParameter if the folder does not
+    exist, or does not contain the files.
     """
     if root is None:
         return None

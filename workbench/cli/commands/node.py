@@ -49,7 +49,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of the command line for the repair of a node."""
+    """Options of `node replace` that describe the wanted repair."""
 
     node: str
     wait: timedelta
@@ -158,8 +158,8 @@ def _repaired(record: Record | None, world: World, wanted: Wanted) -> dict[str, 
 
 
 def _extended(record: Record, world: World, wanted: Wanted) -> Record:
-    """The record of a repair with a new deadline for the drain, and with a higher acceptance level if one
-    is requested.
+    """The record of a repair that is continued: with a new deadline for the drain and, if the user asks for it, a
+    higher acceptance level.
     """
     from workbench.health.replacement.run import keep_record
 
@@ -209,8 +209,8 @@ def _new(world: World, wanted: Wanted) -> Record:
 
 
 def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: AcceptanceLevel) -> AcceptanceLevel:
-    """Acceptance level that the repaired node must pass: the highest that a fault of the node requires, and at least
-    `least`. If no fault is known and some evidence could not be read, it is a level that finds memory faults.
+    """Acceptance level that the repaired node must pass: the highest of `least` and the levels that the node's faults
+    require. If no fault is known and some evidence could not be read, the level is `full`.
     """
     from physical_ai.readiness.nodes.raw import most
 
@@ -237,7 +237,7 @@ def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, A
 
 
 def _plan(record: Record, world: World, doing: str) -> list[str]:
-    """Texts about the remaining steps of a repair."""
+    """Lines of text about the repair and its remaining steps."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import RepairStep
 

@@ -85,7 +85,7 @@ def obtain(  # noqa: PLR0917 - each is an option
 
 
 def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list[str]:
-    """Names of the pools to compare. Raises typer.BadParameter if there are none."""
+    """Names of the pools to compare. Raises typer.BadParameter if no pool has fallbacks or `fallback` is missing."""
     if wanted is not None and wanted not in settings.pools:
         known = ", ".join(settings.pools)
         raise typer.BadParameter(f"{settings.stack} has no pool '{wanted}'. Pools: {known}", param_hint="--pool")
@@ -103,7 +103,9 @@ def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list
 def _capacity(
     stack: str, subscription: str | None, *, offline: bool, simulated: bool
 ) -> tuple[Capacity | None, str | None]:
-    """Source of Azure's answers about capacity, and None; or None, and the reason why there is no source."""
+    """Source of Azure's answers about capacity, and the reason why there is no source. Exactly one of the two is
+    None.
+    """
     if offline and simulated:
         raise typer.BadParameter("--offline and --simulated exclude each other", param_hint="--simulated")
     if simulated:

@@ -108,7 +108,7 @@ def _world(
     recorded: Recorded | None = None,
     firewalls: Sequence[Path] = (),
 ) -> tuple[World, list[str]]:
-    """Facts that decide about the stack's connections, and texts about the facts that are not known."""
+    """Facts that decide about the stack's connections, and lines of text about facts that are not known."""
     from workbench.cli.cluster_gates import real_cluster
     from workbench.cli.policy_pack import read_declared
     from workbench.policies.flows.firewall_bodies import resources_of

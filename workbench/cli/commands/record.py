@@ -90,7 +90,7 @@ def record(  # noqa: PLR0917 - each is an option
 def _try(writes: Callable[[], Written], output: Path) -> Written:
     """Result of `writes`. Raises typer.BadParameter if the path of --output is wrong.
 
-    A full disk or a missing right is not a wrong path: the OSError is then raised again with the name of the file.
+    For a full disk or a missing right, raises the OSError again, with the path of the file.
     """
     try:
         return writes()

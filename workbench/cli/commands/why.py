@@ -159,9 +159,7 @@ def _given(  # noqa: PLR0917 - each is an option
     osmo: Path | None = None,
     wanted: str = "",
 ) -> Workloads:
-    """Input of the diagnosis from the source that the options select: a recording, a real cluster, or the simulated
-    one.
-    """
+    """Input of the diagnosis. The options select its source: a recording, a real cluster, or the simulated cluster."""
     from workbench.cli.cluster_gates import cluster_of
     from workbench.cli.loaded_stack import read_loaded
     from workbench.cli.prometheus_signs import read_signals

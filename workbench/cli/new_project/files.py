@@ -56,7 +56,9 @@ CALLED = {
         },
     ),
 }
-"""GitHub workflows by file name, each as its first line and its content. `uses` names a workflow of the platform."""
+"""GitHub workflows of a new project, by file name: first line and content of each. `uses` names one of the platform's
+workflows.
+"""
 
 
 def project_files(stack: str, hashes: Mapping[str, str], source: str = SOURCE, owners: str = OWNERS) -> dict[str, str]:
