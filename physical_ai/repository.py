@@ -31,7 +31,9 @@ HOME_VARIABLE = "PHYSAI_HOME"
 
 
 def is_team_project(folder: Path) -> bool:
-    """True for the folder of a project of this platform that is no checkout of the platform itself."""
+    """True for the folder of a project that uses the platform as a package; False for a checkout of the platform, and
+    for a folder without a project.
+    """
     return folder != INSTALLED and _is_project(folder) and not (folder / "physical_ai" / "repository.py").exists()
 
 
@@ -123,7 +125,7 @@ def import_from_project() -> None:
 
 
 def is_own_module(file: str | Path) -> bool:
-    """True for the file of a module of the platform, and not of another package in the same folder."""
+    """True for the file of a module of the platform or of a team's part; False for any other Python package."""
     path = Path(file)
     own = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PACKAGES
     return own or (PROJECT != ROOT and path.is_relative_to(PROJECT / "parts"))

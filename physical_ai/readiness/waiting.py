@@ -1,4 +1,6 @@
-"""Repeated reading of a cluster until a condition holds or a time limit is reached; it logs what changes."""
+"""Repeated reading of a cluster until a condition holds or a time limit is reached. Changes between two readings are
+logged.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,10 @@ DELETES_NOTHING = (
 )
 
 ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
-"""ONCE_SECONDS: time limit, in seconds, of a reading of the cluster without a wait. LAST_SECONDS: least time limit of
-each reading during a wait, so a wait may end this much after its own limit.
+"""Time limits of a reading of the cluster, in seconds: `ONCE_SECONDS` without a wait, and `LAST_SECONDS` as the
+smallest limit during a wait. So a wait may end `LAST_SECONDS` after its own limit.
 
-Each answer has a limit of its own, but a reading consists of many answers.
+A reading consists of many answers, each of which has its own limit.
 """
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Shortest and longest pause between two readings, in seconds."""

@@ -82,8 +82,8 @@ def _watched(pool: Any) -> Any:
 
 
 def bounded(manager: Any) -> Any:
-    """Changes a PoolManager or ProxyManager of urllib3 so that its connections end at the `Deadline` of their thread,
-    and returns it.
+    """Returns `manager`, a PoolManager or ProxyManager of urllib3, changed so that its connections end at the
+    `Deadline` of their thread.
     """
     manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in manager.pool_classes_by_scheme.items()}
     return manager

@@ -171,7 +171,9 @@ def _body(response: Any, request: Request, bounds: Bounds) -> bytes:
 
 
 def _discard(response: Any) -> None:
-    """Closes the connection: otherwise the rest of the answer would be taken for the next answer."""
+    """Closes the connection of an answer that was not read to its end. If the connection were used again, the rest of
+    this answer would be read as the next answer.
+    """
     if response is not None:
         response.close()
 

@@ -1,4 +1,6 @@
-"""Loading of the other stacks whose clusters a control plane serves. Each is loaded as if it were deployed itself."""
+"""Loading of the other stacks whose clusters a control plane serves. Such a stack is loaded with the checks that its
+own deployment makes.
+"""
 
 from __future__ import annotations
 

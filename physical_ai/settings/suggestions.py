@@ -51,7 +51,9 @@ def _whole(branch: Path, value: Any, stack: str) -> str:
 
 
 def _elsewhere(wanted: Path, values: Mapping[Path, Any]) -> list[Path]:
-    """Known paths that equal the wanted path once `/` and `:` are replaced by dots, or else that end with it."""
+    """Known paths that the user may have meant by `wanted`. If `wanted` is a known path once `/` and `:` are replaced
+    by dots, only that path; in other cases, all paths that end with `wanted`.
+    """
     text = re.sub(r"[/:]", ".", ".".join(str(step) for step in wanted)).strip(".")
     try:
         path = parse(text)

@@ -56,7 +56,8 @@ def names_cluster(settings: Settings) -> bool:
 
 
 def chosen_kind(above: Sequence[Layer]) -> TargetKind:
-    """Kind of target that the stack's own layer or an overlay sets last; the layers are given lowest first.
+    """Kind of target of a stack: the kind in the highest of the layers `above` that sets one, or Azure if none does.
+    `above`: the stack's own layer and its overlays, lowest first.
 
     An invalid kind is left to the check of types.
     """

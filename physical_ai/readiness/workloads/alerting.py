@@ -24,8 +24,8 @@ EXPLAINED_BY = {
 
 
 def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Iterator[Explanation]:
-    """Explanations for alerts about a Pod, workflow, Job or similar object that none of the causes in `found` explains.
-    Alerts about an existing node or a pool are left out.
+    """Explanations for alerts about the object `title` that no cause in `found` explains; for a node that has left the
+    cluster, explanations of the signs on the node. Empty for an existing node or a pool.
     """
     kind, _, own = title.partition(" ")
     if kind == "node" and own not in index.nodes and not any(each.signs for each in found):

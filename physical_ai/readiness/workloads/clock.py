@@ -28,12 +28,12 @@ def longer(since: Any, now: Any, least: float) -> bool:
 def reading_time(
     own: datetime.datetime, nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
 ) -> str:
-    """Time of a reading, as Kubernetes writes it: this machine's time, or the newest time in the cluster's objects if
-    that is later.
+    """Time of a reading, as Kubernetes writes it: the later of this machine's time and the newest time in the cluster's
+    objects.
 
-    The newest time protects against a clock of this machine that is slow: a Pod that has hung for an hour would look
-    like one that has just started. A clock that is fast is not noticed; the cluster then looks as if nothing had
-    happened for a while.
+    The newest time corrects a clock of this machine that is slow. With a slow clock, a Pod that has hung for an hour
+    would seem to have just started. A clock that is fast is not noticed: the cluster then seems to have done nothing
+    for a while.
     """
     newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := moment(stamp)) is not None)])
     return newest.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -103,8 +103,8 @@ def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
 
 
 def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index) -> Explanation:
-    """Explanation of a container that has not started, from the kubelet's reason, or else from the Pod's last events
-    about a problem.
+    """Explanation of a container that has not started. The explanation is made from the reason that the kubelet gives
+    for the waiting container and, if no known cause fits the reason, from the Pod's last events about problems.
     """
     waiting = str(at(status, "state.waiting.reason", "") or "")
     facts = {"image": _image(pod, container), **_facts(pod, container)}

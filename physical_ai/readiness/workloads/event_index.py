@@ -54,7 +54,9 @@ class EventIndex(OwnerIndex):
         return self.events("ConfigMap", AUTOSCALER, "FailedToScaleUpGroup", "ScaledUpGroup")
 
     def events_about(self, own: str) -> list[Json]:
-        """Events about all objects with this name: one object after the other, and for each of them oldest first."""
+        """Events about all objects with the name `own`, object by object; the events of an object are sorted from
+        oldest to newest.
+        """
         return [event for (_, _, name_), events in self._events.items() if name_ == own for event in events]
 
     @cached_property

@@ -1,5 +1,5 @@
-"""Addition of more specific causes to reports about closed gates: signs on a node, such as an Xid, may explain why its
-gate is closed. Pure functions.
+"""Addition of more specific causes to reports about closed gates. Such a cause comes from signs on the node, such as an
+Xid. Pure functions.
 """
 
 from __future__ import annotations

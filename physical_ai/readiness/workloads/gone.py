@@ -1,4 +1,4 @@
-"""Facts about a node, Pod or Job that has left the cluster: its last events, and the record of its machine.
+"""Explanations of a node, Pod or Job that has left the cluster, from its last events and the record of its machine.
 
 Pure functions.
 """
@@ -28,7 +28,9 @@ kubelet, and last those of the node controller, which only say that a node left.
 
 
 def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """Title of `wanted` with its former kind, and explanations about its end; None where nothing is known."""
+    """Title (kind and name) of the object `wanted`, which has left the cluster, and explanations of why it left; None
+    if no event and no record of a machine mentions the object.
+    """
     where, _, own = wanted.rpartition("/")
     events = [each for each in index.events_about(own) if not where or at(each, "involvedObject.namespace") == where]
     records = [] if where else [each for each in index.given.records if labels(each).get(LABEL) == own[:63]]
@@ -64,8 +66,8 @@ def _naming(own: str, index: Index) -> list[Json]:
 
 
 def _other(own: str, events: Sequence[Json], refused: Sequence[Json], index: Index) -> tuple[str, list[Explanation]]:
-    """Title and explanation of a Pod, Job or the like that has left the cluster: its last event about a problem,
-    otherwise its last event.
+    """Title and explanation of an object other than a node that has left the cluster, such as a Pod or Job. The
+    explanation shows the last event that reports a problem or, if no event does, the last event.
     """
     told = [each for each in events if each.get("reason") not in (*ROUTINE, *REFUSED) and each.get("type") != "Normal"]
     last = (told or list(refused) or list(events))[-1]

@@ -65,8 +65,8 @@ def hang_causes(members: Sequence[Json], index: Index) -> Iterator[Explanation]:
 
 
 def explained(found: Sequence[Explanation]) -> bool:
-    """True where the causes name the rank that the others waited for, so that the others' timeouts need no
-    explanation.
+    """True if one of the causes in `found` names the rank that the other ranks waited for. The timeouts that the other
+    ranks report then need no explanation.
     """
     return any(each.cause in ("nccl-silent-rank", "nccl-late-rank", "nccl-mismatch") for each in found)
 

@@ -22,7 +22,9 @@ REPLICAS: Mapping[str, tuple[str, str]] = {
     "StatefulSet": ("spec.replicas", "status.readyReplicas"),
     "DaemonSet": ("status.desiredNumberScheduled", "status.numberAvailable"),
 }
-"""Fields of each kind of controller: wanted number of replicas, and number of ready ones."""
+"""Paths of two fields in a controller: the wanted number of Pods, and the number of ready Pods. Keys are the kinds of
+controllers.
+"""
 DONE = ("COMPLETED", "FAILED_CANCELED")
 """Statuses of an OSMO workflow that nobody waits for: completed, or cancelled by its user."""
 
@@ -144,8 +146,9 @@ def failure_said(item: Mapping[str, Any]) -> str:
 
 
 def _rollout_shortfall(item: Mapping[str, Any]) -> str:
-    """Problem of a Deployment's rollout: too few Pods have the newest template, even if all old Pods are ready. Old
-    Pods stay until new ones are ready.
+    """Problem of a Deployment's rollout: the Deployment reports a failure, or not all of its Pods have the newest
+    template. The rollout may hang while all old Pods are ready, because Kubernetes keeps old Pods until the new ones
+    are ready.
     """
     if said := failure_said(item):
         return said

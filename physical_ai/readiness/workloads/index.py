@@ -56,7 +56,9 @@ class Index(EventIndex):
         added when it is first needed.
         """
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
-        """Figures for the texts about a gang that never starts, by gang. Filled on demand."""
+        """Figures that show that a gang is too large ever to start, by the gang's key; empty figures for a gang that
+        can start. An entry is added when it is first needed.
+        """
         self.port_holders: dict[int, list[str]] = {}
         """Pods that hold a host port, by port. Filled on demand."""
         self.blocked: dict[tuple[str, bool], Json | None] = {}

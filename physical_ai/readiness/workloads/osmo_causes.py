@@ -63,7 +63,9 @@ def _failed(item: str, group: Json, facts: dict[str, str], index: Index) -> Expl
 
 
 def _message(group: Json) -> str:
-    """Message of the group, otherwise the first message of its tasks."""
+    """Failure message of an OSMO group or, if the group has none, the first failure message of one of its tasks; empty
+    if no task has one either.
+    """
     tasks: list[dict[str, Any]] = group.get("tasks") or []
     found = [group.get("failure_message"), *(each.get("failure_message") for each in tasks)]
     return next((str(each) for each in found if each), "")

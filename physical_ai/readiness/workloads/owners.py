@@ -98,8 +98,8 @@ def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Expla
 
 
 def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation | None:
-    """Explanation, from a Job's own status, of a Job that has failed, is suspended, or is left to another controller
-    without active Pods; None for any other Job.
+    """Explanation, from a Job's own status, of a Job that has failed or is suspended, or of a Job without active Pods
+    that a controller other than Kubernetes' Job controller manages; None for any other Job.
     """
     item, facts = f"job {namespace(job)}/{name(job)}", {"job": name(job), "namespace": namespace(job)}
     found = (condition(job, kind) for kind in ("Failed", "FailureTarget"))

@@ -46,7 +46,9 @@ def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Explanations for `item` by absent objects of software in the namespaces `areas`, without OSMO's agents."""
+    """Explanations that name, as the cause of the problem of `item`, objects of the platform that do not do their work.
+    Only objects that software in the namespaces `areas` needs are named, and none of OSMO's agents.
+    """
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):
             yield _explained(item, found, index)

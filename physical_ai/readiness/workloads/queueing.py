@@ -144,7 +144,9 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str, str]:
-    """KAI's message about the Pod, or otherwise about its group, and where the message was read."""
+    """KAI's message about why a Pod waits in its queue, and where the message was read: the Pod's condition or, if only
+    the status of the Pod's group shows a known cause, that status.
+    """
     message = str(condition(pod, "PodScheduled").get("message", "") or "")
     said: list[Json] = at(group or {}, "status.schedulingConditions", [])
     if workload_cause_of("queue", message) is None and said:
@@ -157,8 +159,9 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Id of the cause of a waiting Pod, and its facts. If the Pod's request alone exceeds the queue's limit or quota,
-    the result is a cause that says that waiting cannot help, with the amounts; otherwise it is `cause` without facts.
+    """Id and facts of the cause of a waiting Pod. If the Pod's request alone exceeds the queue's limit or quota,
+    waiting cannot help: the result is the cause that says so, with the amounts. In all other cases, the result is
+    `cause` without facts.
     """
     match = _LIMIT.search(message) or _GUARANTEE.search(message)
     if match is None or quantity(match["asked"]) is None or quantity(match["most"]) is None:

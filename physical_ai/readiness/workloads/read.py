@@ -57,12 +57,12 @@ def read_workloads(
     *,
     now: datetime.datetime | None = None,
 ) -> Workloads:
-    """Reads the present state of the cluster, and returns it. This takes eleven requests, the requests for the gates,
-    the logs of at most 24 containers, and up to four further requests.
+    """Reads the present state of the cluster, and returns it.
 
-    The further requests are two if a Pod has a claim, one if a Deployment or ReplicaSet lacks Pods, and one if GPU
-    pools are expected or no node and no Pod is named `wanted`. Nodes and Pods are required; other objects that the
-    login may not read are listed in `unread` of the result. `now` replaces the time of this machine's clock.
+    Each reading takes eleven requests, and the requests for the gates and for the logs of at most 24 containers. If a
+    Pod has a claim, two more; if a Deployment or ReplicaSet lacks Pods, one more; if GPU pools are expected, or if no
+    node and no Pod is named `wanted`, one more. The login must be able to read nodes and Pods; other objects that it
+    may not read are listed in `unread` of the result. `now` replaces the time of this machine's clock.
 
     Raises:
         Unreachable, Unusable: `get` raised it.

@@ -69,7 +69,9 @@ def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _ended(pod: Mapping[str, Any], host: str, index: Index) -> Iterator[Explanation]:
-    """Explanation of why a Pod has failed: by the kubelet or a controller, or otherwise by its container."""
+    """Explanation of why a Pod has failed: the reason in the Pod's own status or, if that names no known cause, the end
+    of its failed container.
+    """
     target = condition(pod, "DisruptionTarget")
     lines = [str(at(pod, f"status.{key}", "") or "") for key in ("reason", "message")]
     lines += [str(target.get(key, "") or "") for key in ("reason", "message")]

@@ -86,7 +86,7 @@ def image_of(settings: Settings, check: Check) -> str | None:
 
 
 def no_image(check: Check) -> str:
-    """Reason why a check without an image is skipped. It does not count against the node."""
+    """Reason why a check without an image is skipped. A skipped check does not count as failed."""
     name = check.image
     return f"not run: no image of {name} is published; name yours in health.acceptance.images.{name}"
 

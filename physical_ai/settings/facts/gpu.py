@@ -41,7 +41,7 @@ ALLOCATION_LABEL = "physical-ai/gpu-allocation"
 nodes. The label is set on the pool alone, never on single nodes.
 """
 MIG_DISABLED = "all-disabled"
-"""Name of the layout without MIG, which the operator gives to nodes that request none."""
+"""Name of the MIG layout without instances, which the operator applies to nodes without a requested layout."""
 
 FINISH_FIRST_LABEL = "physical-ai/finish-before-driver-upgrade"
 """Label of Pods for whose end the operator waits before their node gets another driver; its value is `true`.
@@ -54,7 +54,7 @@ FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABE
 
 
 def installs_operator(settings: Settings) -> bool:
-    """True where the stack installs the GPU Operator; otherwise it uses one that the cluster had before."""
+    """True if the stack installs the GPU Operator; False if it uses the GPU Operator of an existing cluster."""
     return settings.gpu_operator.existing == "refuse"
 
 
@@ -263,7 +263,7 @@ def is_precompiled(settings: Settings, pool: Pool) -> bool:
 
 
 def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
-    """Kind of kernel modules of a GRID driver on the pool's GPU; open ones where nothing is known about the GPU."""
+    """Kind of kernel modules of a GRID driver; for `auto`, the kind that fits the pool's GPU (`open` if unknown)."""
     wanted = pool.driver.module_type or settings.grid_driver.module_type
     if wanted != "auto":
         return wanted
@@ -277,8 +277,8 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """True unless Pods get GPUs by claims in every NVIDIA pool; also True without any NVIDIA pool. If False, the
-    operator does not check for NVIDIA's device plugin when it validates a node.
+    """True if an NVIDIA pool offers its GPUs through the device plugin, or the stack has no NVIDIA pool. If False, the
+    operator validates nodes without the device plugin.
     """
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)

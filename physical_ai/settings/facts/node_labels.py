@@ -47,8 +47,8 @@ def _driver_label(key: str) -> Value:
 
 
 def _where(decides: Callable[[Pool], bool], value: str | None = None) -> Value:
-    """Function that returns the value, or the pool's name if no value is given, for NVIDIA pools for which `decides`
-    returns True; it returns None for other pools.
+    """Function that returns a label's value for an NVIDIA pool for which `decides` returns True, and None for any other
+    pool. The label's value is `value`; if `value` is None, it is the pool's name.
     """
 
     def label(name: str, pool: Pool) -> str | None:

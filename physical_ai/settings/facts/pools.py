@@ -96,7 +96,7 @@ class DriverFacts:
     labels: Mapping[str, str]
     """Labels of the nodes besides DRIVER_LABEL."""
     unsigned: str
-    """Reason why Secure Boot prevents the driver from loading."""
+    """Reason why the driver does not load with Secure Boot, for messages."""
     defaults: Literal["gpuOperator.driver", "gridDriver"] | None
     """Path of the settings with the defaults of a pool's driver; None if the driver is part of the node image or the
     host.

@@ -54,8 +54,8 @@ def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) ->
 
 
 def _new_nodes(pool: NodePool, present: int | None) -> int:
-    """Number of nodes that a deployment adds to a pool. It adds none to an existing pool with autoscaling, because the
-    autoscaler determines the number of nodes.
+    """Number of nodes that a deployment adds to a pool; 0 for an existing pool with autoscaling, because there the
+    autoscaler adds nodes.
     """
     if present is None:
         return pool.scale.initial_count

@@ -15,8 +15,8 @@ from physical_ai.settings.models.tree import Settings
 
 
 def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
-    """Description of a GPU pool for the stack's outputs. Its counts are requested ones, not those of existing
-    nodes.
+    """Description of a GPU pool for the stack's outputs. The numbers of nodes are those in the settings, not those in
+    the cluster.
     """
     pool = settings.pools[name]
     version, rdma = gpu.driver_version(settings, pool), rdma_resources(settings, pool)

@@ -47,8 +47,8 @@ def written(value: Any) -> str:
 
 
 def in_map(value: Any, path: Path) -> Any:
-    """Map to suggest where a user wrote a single value, but the setting is a map. It contains the value under the key
-    that the value fits, or else an example.
+    """Map to suggest for a setting that is a map, but for which a user wrote the single value `value`. The map has
+    `value` under the key that accepts it; if no key accepts it, the map is an example.
     """
     shape = shape_at(path)
     if shape is None or shape.kind != "model":

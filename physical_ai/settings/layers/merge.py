@@ -67,8 +67,8 @@ class Merged:
     """Replaced pools: by the name of the new pool, the name of the old pool and the layer that replaces it."""
 
     def source(self, path: Path) -> Layer:
-        """Layer that sets the value at `path`, or else the nearest section around `path`; the stack file's layer if no
-        layer sets either.
+        """Layer that sets the value at `path`. If no layer sets it, the layer that sets the nearest section around it;
+        if no layer sets one, the stack file's layer.
         """
         for length in range(len(path), 0, -1):
             if path[:length] in self.sources:

@@ -43,7 +43,8 @@ TRUST_ALL = Trust(frozenset())
 def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
     """Findings of all rules. `today` decides which versions are out of support; the current date if omitted.
 
-    `trust` tells which settings are the user's own: findings about other settings are dropped.
+    `trust` tells which settings have usable values. Findings about other settings are dropped, because the user did not
+    write the values that the rules see.
     """
     return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
 

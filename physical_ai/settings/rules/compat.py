@@ -1,7 +1,8 @@
 """Version rules of the catalogue, applied to a stack.
 
-They are separate from the other rules: an unsupported version is a valid setting, and a stack with `record: true`,
-which documents a past architecture, may still run in the simulator. Only a deployment to Azure is refused.
+These rules are separate from the rules that make settings invalid. A stack with an unsupported version is valid and may
+run in the simulator, such as a stack with `record: true`, which documents a past architecture. Only its deployment to
+Azure is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ For an existing cluster, `physai check` reads containerd's version on its nodes.
 """
 
 _NOTICE = datetime.timedelta(days=180)
-"""Time before a PostgreSQL version loses support in which a warning is given: a major upgrade needs planning."""
+"""Time before the end of Azure's support for a PostgreSQL version from which on a warning is shown: a major upgrade
+needs planning.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

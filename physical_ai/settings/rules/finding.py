@@ -40,9 +40,10 @@ def finding(
     stand_in: bool = False,
     rule: Rule | None = None,
 ) -> SettingFinding:
-    """A finding at a setting.
+    """A finding at the setting `path`.
 
-    `rule` is given if the finding rests on an external fact with a source, such as a limit of Azure.
+    `rule`: the rule with its source, if the finding rests on an external fact such as a limit of Azure; None for a
+    finding without a source.
     """
     name, source = (rule.name, rule.source) if rule else ("", None)
     return SettingFinding(severity, name, show(path), problem, fix, source, path=path, others=others, stand_in=stand_in)
@@ -56,8 +57,8 @@ warning = partial(finding, Severity.WARNING)
 
 @dataclass(frozen=True)
 class Trust:
-    """Settings that rules may judge: all except those at the paths in `broken`, where validation replaced unusable
-    values by samples.
+    """Test whether rules may judge a setting. Where a file contains an unusable value, validation has put a sample in
+    its place; rules must not judge samples. `broken`: paths of the samples.
     """
 
     broken: frozenset[Path]

@@ -16,8 +16,8 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 SMALLEST_ENDPOINTS = 28
-"""Longest prefix length for which this module reports an endpoint subnet as too small; for longer prefixes another rule
-does.
+"""Prefix length of the smallest endpoint subnet that this module judges. It reports prefix lengths from here to
+`MONITOR_SUBNET` as too small for Azure Monitor; another rule reports even smaller subnets.
 """
 _MONITOR: Path = (*PRIVATE, "monitor")
 _HUB: Path = (*PRIVATE, "hub")

@@ -41,7 +41,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """Findings of the catalogue about the pool's size, for settings that are the user's own."""
+    """Findings of the catalogue about the pool's size. Findings about settings with unusable values are left out."""
     if not trust((*path, "sku")):
         return
     gpu = pool if isinstance(pool, Pool) else None

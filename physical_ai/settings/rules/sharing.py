@@ -157,8 +157,8 @@ def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _strategy(settings: Settings) -> Iterator[SettingFinding]:
-    """Error if `gpuOperator.migStrategy` is set and differs from the strategy that a pool needs: it becomes an
-    environment variable on every node, which overrides the pools' strategies.
+    """Error if `gpuOperator.migStrategy` is set and differs from the strategy that a pool needs. The operator passes
+    the setting as an environment variable to every node, where it overrides the pool's own strategy.
     """
     wanted = settings.gpu_operator.mig_strategy
     if not wanted:
