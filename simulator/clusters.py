@@ -181,8 +181,8 @@ class Clusters:
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Makes the pool's nodes equal to `nodes`, and waits until they are Ready.
 
-        Labels and taints are set by server-side apply, as AKS does: those that AKS no longer sets are removed, and
-        those that others have set stay.
+        Labels and taints are set by server-side apply, as AKS does. Labels and taints that AKS set before and no longer
+        sets are removed; labels and taints that other clients have set remain.
         """
         if not nodes and self._failure is not None:
             return  # a control plane that can't start has no nodes to show, and is deleted with its cluster

@@ -118,7 +118,7 @@ class Engine:
         """Deploys the stack; returns its outputs without the secret ones.
 
         Raises:
-            EngineFailed: something was refused or did not become ready.
+            EngineFailed: a resource was refused or did not become ready.
         """
         self._run(lambda stack: stack.up(**self._changing(options, on_event)), providers)
         return self.checkpoint.outputs()
@@ -133,7 +133,7 @@ class Engine:
         """Previews the deployment, and checks each resource with the policy packs.
 
         Raises:
-            EngineFailed: something was refused, possibly by a policy pack.
+            EngineFailed: a resource was refused, possibly by a policy pack.
             ChangesFound: there are changes, and the options expect none.
         """
         packs = [str(pack) for pack in policy_packs] or None
@@ -297,6 +297,6 @@ def _errors_in(output: str) -> str:
 
 
 def _is_connection_loss(said: str) -> bool:
-    """True if every line of the message says that the engine was lost. Any other error is the cause of the loss."""
+    """True if the message only says that the program lost its connection to the engine, and names no cause."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

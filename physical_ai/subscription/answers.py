@@ -44,7 +44,9 @@ class SizeOffer:
     zones: tuple[str, ...]
     """Availability zones in which the subscription may use the size."""
     refused: str | None = None
-    """Azure's reason why the subscription may not use the size in the region, such as NotAvailableForSubscription."""
+    """Azure's reason why the subscription may not use the size in the region, such as NotAvailableForSubscription; None
+    if it may use the size.
+    """
     capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
     """Values of the size's capabilities by name, such as `CachedDiskBytes`; only capabilities that Azure lists."""
 

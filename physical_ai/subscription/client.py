@@ -1,5 +1,5 @@
-"""Client of Azure Resource Manager for a deployment. It authenticates with a token only, because a deployment has no
-login besides the one of its Pulumi provider.
+"""Client of Azure Resource Manager for a deployment. It authenticates with a token only, the token of the deployment's
+Pulumi provider.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ them.
 
 
 def connected(token: str, address: str = ARM) -> Get:
-    """Returns a thread-safe function that sends GET requests to ARM with the given token, and follows no redirects.
+    """Returns a thread-safe function that sends GET requests to ARM with the token `token`, and follows no redirects.
 
     Args:
-        address: Base URL of ARM; in a simulation, that of the simulated ARM.
+        address: Base URL of ARM. In a simulation, this is the URL of the simulated ARM.
     """
     pools = bounded(_pools(address))
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}

@@ -1,7 +1,7 @@
 """Checks with Azure that a deployment makes before it creates its first resource.
 
-They are the checks of `physai check` that are fast and need only read rights. They concern new pools and clusters only,
-because Azure may stop offering a size or version for new ones while existing ones keep working.
+They are those checks of `physai check` that are fast and need only read rights. Existing pools and clusters are not
+checked: they keep working even if Azure no longer offers their size or version.
 """
 
 from __future__ import annotations

@@ -78,11 +78,12 @@ def _resources(pools: Iterable[PoolFacts]) -> str:
 
 
 def _yielded(parameters: Parameters) -> Iterator[tuple[str, str]]:
-    """Values of the placeholders with which one alert suppresses another: `$threshold_<alert>` for alerts with a
-    threshold, `$told_<alert>` for all alerts.
+    """Values of placeholders in the expressions by which one alert suppresses another. The expression suppresses if a
+    measurement is greater than the placeholder.
 
-    An expression compares a measurement with the placeholder. If the stack lacks the alert, the placeholder is `Inf`,
-    so the comparison never holds. Otherwise `$told_<alert>` is `-Inf`, so the comparison always holds.
+    `$told_<alert>`, for every alert: `-Inf` if the stack has the alert, so that the alert always suppresses.
+    `$threshold_<alert>`, for an alert with a threshold: the threshold, if the stack has the alert.
+    Both are `Inf` if the stack lacks the alert, so that the alert never suppresses.
     """
     there = existing(parameters)
     for name, each in alert_rows().items():

@@ -77,10 +77,10 @@ def compose_for_python(text: str) -> yaml.Node | None:
 
 @lru_cache(maxsize=4)
 def _python_loader(text: str) -> Any:
-    """Loader whose result for the text equals `yaml.safe_load`'s: libyaml's fast loader if both parsers agree on the
-    text, otherwise PyYAML's.
+    """Class of a YAML loader that reads `text` with the same result as `yaml.safe_load`: libyaml's fast loader if it is
+    known to agree with PyYAML's own loader on the text; otherwise PyYAML's own.
 
-    The parsers disagree on a byte order mark, for example, which only PyYAML treats as a character.
+    The loaders disagree on a byte order mark, for example, which only PyYAML treats as a character.
     """
     if "!" in text or "\ufeff" in text:
         return yaml.SafeLoader

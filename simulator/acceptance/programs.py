@@ -150,7 +150,9 @@ def _all_reduce(machine: Machine, command: str) -> Result:
 
 
 def all_reduce_table(devices: Sequence[tuple[str, str, int]], bus: float, wrong: int) -> Result:
-    """Output of `all_reduce_perf` for a run over these GPUs, each given as host, product and device number."""
+    """Output of `all_reduce_perf` for a run over the GPUs in `devices`. Each GPU is a tuple of host, product and device
+    number.
+    """
     ranks = [
         f"#  Rank {rank:>2} Group  0 Pid     41 on {host} device {gpu:>2} [0x0{gpu}] {product}"
         for rank, (host, product, gpu) in enumerate(devices)

@@ -49,8 +49,8 @@ class AmdStack:
         """Simulated start time of each driver build, by the uid of its build Pod."""
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one while a driver build is running or
-        blocked, else None.
+        """Runs one round. Returns the seconds until the next round if a driver build is running or blocked; None if the
+        next round has to wait for a change in the cluster.
         """
         running = {name(each) for each in self._operators.all() if int(at(each, "status.availableReplicas", 0)) > 0}
         if amd.CONTROLLER not in running:
@@ -197,7 +197,9 @@ class AmdStack:
         self._patch(config, {"status": {"conditions": [{**found, "lastTransitionTime": timestamp()}]}}, "/status")
 
     def _event(self, pod: Json) -> None:
-        """Writes a container's last line as an Event of its Pod: logs of simulated containers cannot be read."""
+        """Writes the last log line of a container as an Event of its Pod, because logs of simulated containers cannot
+        be read.
+        """
         now, metadata = timestamp(), pod["metadata"]
         body: Json = {
             "apiVersion": "v1",

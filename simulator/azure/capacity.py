@@ -20,8 +20,8 @@ MESSAGE = (
 
 
 def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
-    """Number of nodes that a pool gets: the `held` ones that it already has, and further ones while there
-    is capacity.
+    """Number of nodes that a pool has after it has asked for `wanted` nodes. The pool keeps its `held` present nodes,
+    and gets further nodes as far as Azure has capacity for the VM size.
     """
     most = azure.capacity.get(vm_size)
     if most is None or wanted <= held:

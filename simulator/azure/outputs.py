@@ -215,8 +215,8 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
-    """Identity with which a cluster's nodes pull images: the existing identity that the cluster's PUT names, otherwise
-    the identity that AKS creates in the node resource group.
+    """Identity with which a cluster's nodes pull images: the existing identity that the cluster's PUT names or, if it
+    names none, the identity that AKS creates in the node resource group.
     """
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
     resource = azure.get(given, "UserAssignedIdentity")

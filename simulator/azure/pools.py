@@ -70,7 +70,9 @@ def default_max_pods(cluster: Mapping[str, Any]) -> int:
 
 
 def version_of(spec: Mapping[str, Any], cluster_version: str, offers: Offers) -> str:
-    """Patch version of a pool's nodes: from the pool's own setting, or else the control plane's version."""
+    """Patch version of a pool's nodes: the version in the pool's request, where a minor version stands for its newest
+    patch. The control plane's version if the request names no version that Azure offers.
+    """
     return (
         resolve(str(spec.get("orchestratorVersion") or cluster_version), offers.versions(long_term=True))
         or cluster_version

@@ -86,8 +86,8 @@ def link(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def private_name(cluster: Mapping[str, Any], prefix: str, place: str) -> str:
-    """DNS name of a private API server, in the given private DNS zone or in one that AKS created; empty for a public
-    API server.
+    """DNS name of a private API server; empty for a public API server. The name is in the private DNS zone that the
+    cluster's request names or, if it names none, in the zone that AKS creates.
 
     Args:
         cluster: the cluster's properties.

@@ -124,8 +124,8 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
 
 
 def upgraded(pool: Resource, kept: str) -> Resource:
-    """A pool after its upgrade: with the new version if `kept` is empty, otherwise with the old one. `kept`: reason why
-    the pool's nodes could not be drained.
+    """A pool after its upgrade. `kept` is the reason why the pool's nodes could not be drained: if it is empty, the
+    nodes have the new version; if not, they still have the old version.
     """
     if UPGRADED_FROM not in pool.facts:
         return pool

@@ -55,7 +55,9 @@ def resources(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
 
 
 def _is_listed(resource: Resource) -> bool:
-    """True unless the resource is the child of another resource, or an extension such as a role assignment."""
+    """True for a top-level resource; False for a child of another resource, and for an extension such as a role
+    assignment.
+    """
     return resource.mapping.arm_type.count("/") == 1 and resource.id.lower().count("/providers/") == 1
 
 

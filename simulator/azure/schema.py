@@ -41,7 +41,7 @@ class _Spec:
 
     kind: str
     api_version: str = ""
-    """API version; empty for the one that azure-native sends."""
+    """API version of the schema; empty for the API version that azure-native sends."""
 
     @property
     def table(self) -> tables.Table:

@@ -16,8 +16,8 @@ class NoModel(HelmFailed):
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:
-    """Local path of the chart to install: `chart` itself if it is an existing path, otherwise a chart downloaded
-    earlier, otherwise a chart model.
+    """Local path of the chart to install: the path `chart` if it exists, or else the archive of the chart that was
+    pulled before, or else the simulator's model of the chart.
 
     Args:
         chart: A path, an `oci://` address, or a chart's name.
@@ -26,7 +26,7 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
 
     Raises:
         NoModel: No local chart and no model exists; nothing is ever downloaded from here.
-        ChecksumMismatch: The downloaded chart is not the pinned one.
+        HelmFailed: The pulled archive is not the pinned chart.
     """
     local = PROJECT / chart
     if local.exists() and not chart.startswith("oci://"):

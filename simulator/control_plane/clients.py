@@ -58,8 +58,9 @@ def keep_running(
 
     Args:
         names: Names of the client processes.
-        waited: Seconds between the start of the clients and the readiness of the server. Above half of
-            `GIVES_UP_SECONDS`, a client may be about to give up, so the function first waits until it has done so.
+        waited: Seconds between the start of the clients and the readiness of the server. If the server took longer than
+            half of `GIVES_UP_SECONDS`, clients may be about to end: the function first waits until the time in which
+            they can end is over.
     """
     if waited > GIVES_UP_SECONDS / 2:
         sleep(max(0.0, GIVES_UP_SECONDS + 1 - waited))

@@ -1,5 +1,5 @@
-"""Dashboards of one stack. Panels whose series the stack never has are left out; thresholds and runbooks are the
-stack's.
+"""Dashboards of one stack. Panels whose series the stack never has are left out; thresholds and addresses of runbooks
+come from the stack's settings.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def _document(dashboard: Dashboard, parameters: Parameters) -> str:
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
-    """True if the stack has at least one of the panel's series that depend on the stack's parts, or if no series of the
-    panel depends on them.
+    """True if a panel can show data of the stack: the stack has one of the panel's optional series, or the panel has no
+    optional series. Optional are the series that only some stacks have.
     """
     names = {name for each in panel["targets"] for name in metrics(each["expr"])}
     found = [answer for name in names if (answer := _is_there(name, parameters)) is not None]
@@ -57,7 +57,9 @@ def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """True if the stack has the series `name`, False if it lacks the series; None if every stack has the series."""
+    """True if the stack has the optional series `name`, False if it lacks the series; None for a series that every
+    stack has.
+    """
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():

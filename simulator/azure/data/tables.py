@@ -1,9 +1,8 @@
 """The recorded tables. Each table has the schema of one ARM type at one API version, unchanged from its source.
 
-A table is a recording and is never edited: `recordings.json` has its source and its digest. Values that a table lacks
-and another source has are listed in `amendments.json`, each with its own source and date. `api_versions.json` lists the
-API versions that a type is published in; a table exists for those that this project sends, and for those that a rule
-depends on.
+A table is a recording and is never edited: `recordings.json` has its source and its digest. `amendments.json` lists
+values that a table lacks although another source has them, each with this source and its date. `api_versions.json`
+lists all API versions of each type; only the versions that this project sends or that a rule depends on have a table.
 """
 
 from __future__ import annotations
@@ -98,8 +97,8 @@ def base(kind: str, api_version: str) -> Table:
 
 
 def amended(row: Mapping[str, Any], amendment: Amendment) -> dict[str, Any]:
-    """One entry of a recorded table, with the amendment's values added to its enumeration or to that of its array
-    elements.
+    """Returns `row`, an entry of a recorded table, with the amendment's values added to its enumeration. If the entry
+    is an array, the values are added to the enumeration of the array's elements.
     """
     changed = copy.deepcopy(dict(row))
     holder = changed.get("items", changed)

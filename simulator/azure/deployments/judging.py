@@ -1,4 +1,6 @@
-"""Checks of the resources of a template, one after the other, each as if those before it had been created."""
+"""Checks of the resources of a template, one after the other. Each resource is checked as if the resources before it
+existed.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,7 @@ class _Staging:
         return replace(now, resources=self.store.resources, now=now.now + LATER, replicates_after=0)
 
     def reference(self, resource_id: str) -> Any:
-        """Outputs that Azure computes for a resource."""
+        """Outputs that Azure computes for a resource; a placeholder if its body is invalid. Raises InvalidTemplate."""
         resource = self.state().get(resource_id)
         if ids.key(resource_id) in self.broken:
             return Unresolved("unresolved")
