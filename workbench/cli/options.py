@@ -15,8 +15,8 @@ _PLATFORM_STACK = "dev-westus2"
 
 
 def _default_stack() -> str:
-    """Stack of commands that name no stack: the platform's own stack or, in a project without it, the project's first
-    stack by name.
+    """Stack that a command uses if it names none: the platform's own stack or, in a project without that stack, the
+    project's first stack by name.
     """
     names = sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in STACKS.glob("Pulumi.*.yaml"))
     return _PLATFORM_STACK if _PLATFORM_STACK in names or not names else names[0]
@@ -24,7 +24,7 @@ def _default_stack() -> str:
 
 DEFAULT_STACK = _default_stack()
 DEPLOYER_NAME = "deployer"
-"""Principal that is logged in to the simulated Azure unless another one is named."""
+"""Name of the principal that is logged in to the simulated Azure unless the command line names another principal."""
 
 
 def _complete_stack(incomplete: str) -> list[str]:

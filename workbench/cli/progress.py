@@ -70,7 +70,9 @@ class Progress:
 
     @property
     def has_printed_errors(self) -> bool:
-        """True if the reason for a failure has already been printed."""
+        """True if the run has printed an error message, so that the reason for a failure is already known to the
+        user.
+        """
         return not self._quiet and any(message.severity == "error" for message in self.run.messages)
 
     def phase(self, name: str) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Sample
 
 RECENT, WINDOW = "1d", "30d"
-"""RECENT: period in which an Xid may explain a present problem. WINDOW: period in which Xids are listed."""
+"""Periods in PromQL notation. RECENT: age up to which an Xid may explain a present problem. WINDOW: age up to which
+Xids are listed.
+"""
 NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus URL"
 NOT_RUNNING = (
     "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
@@ -45,21 +47,21 @@ class Signals:
     """Texts about alerts and Xids that were not read, with the option that reads them."""
 
     def not_read(self, node: str) -> tuple[str, ...]:
-        """Texts about alerts and Xids of one node that could not be read."""
+        """Texts about the alerts and Xids that could not be read for a node, with the reasons."""
         if self.alerts is None or node in self.reported:
             return self.unread
         silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
         return (*self.unread, f"{silent}: their exporters report nothing, or are not scraped")
 
     def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
-        """Alerts and Xids of one node."""
+        """The firing alerts about a node, and the node's Xids."""
         alerts = [each for each in self.alerts or () if ("node", node) in each.about((node,))]
         return alerts, list(self.xids.get(node, ()))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Source of Prometheus's answers: a running Prometheus, or a recording."""
+    """Prometheus that answers the diagnosis: a running Prometheus, or the answers in a recording."""
 
     address: str
     ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]
@@ -144,7 +146,7 @@ def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> 
 
 
 def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Name and labels of an alert, without the labels that only its time series has."""
+    """Name and labels of an alert. Labels that only Prometheus's time series of alerts has are left out."""
     labels = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
     return given.get("alertname", ""), labels
 

@@ -28,7 +28,7 @@ From = Annotated[
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording as the source of all data of a command."""
+    """Recording from which a command reads all data that it would otherwise read from a cluster."""
 
     recording: Recording
 

@@ -25,7 +25,7 @@ MOST_SERIES = 5000
 
 @dataclass(frozen=True)
 class Wanted:
-    """A stack to record, the access to its cluster and services, and the limits."""
+    """Request for a recording: the stack, the access to its cluster and services, and the limits."""
 
     loaded: Loaded
     kubeconfig: Path | None

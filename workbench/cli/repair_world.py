@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from workbench.health.replacement.world import Standing, World
 
 LEAST_HOLD = 20.0
-"""Least value of `World.hold` for a simulated cluster, in real seconds. The time for a real cluster, scaled to the
-simulator's clock, may be shorter.
+"""Minimum, in real seconds, of `World.hold` for a simulated cluster. The time for a real cluster could be too short
+after it is scaled to the simulator's clock.
 """
 
 
@@ -65,7 +65,7 @@ class RepairSources:
             return {**document(evidence), "report": None, "reportProblem": str(problem)}
 
     def standing(self, record: Record) -> Standing:
-        """Evidence that counts against the repaired node now. Signs from before its machine was restarted or deleted
+        """Evidence of faults that the repaired node has now. Signs from before the restart or deletion of its machine
         are left out.
         """
         from workbench.health.evidence.standing import SETTLED, standing_of

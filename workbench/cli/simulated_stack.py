@@ -17,7 +17,7 @@ _REFUSALS = (401, 403, 429)
 
 
 def simulation_of(stack: str) -> Simulation:
-    """The simulation of a stack. The stack needs a file, unless a simulation of it exists.
+    """The simulation of a stack. A stack that is not simulated needs a stack file.
 
     Raises:
         SettingsError: there is no such stack.

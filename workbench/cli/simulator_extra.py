@@ -10,7 +10,7 @@ EXTRA = "physical-ai-workbench[simulator]"
 
 
 def has_simulator() -> bool:
-    """True where the simulator can be imported."""
+    """True if the package `simulator` is installed."""
     return find_spec("simulator") is not None
 
 

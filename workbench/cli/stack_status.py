@@ -200,7 +200,7 @@ def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
 
 
 def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
-    """The GPUs that the last deployment declared for a pool, and those that its nodes offer."""
+    """Facts about the GPUs of a pool: driver version, sharing, expected and allocatable GPUs, and closed gates."""
     found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "closed": []}
     lines = [line(each) for each in report.closed] if report is not None else []
     return {

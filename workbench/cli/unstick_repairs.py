@@ -16,12 +16,14 @@ from workbench.cli.adoption import assume_created, with_inputs_of
 class Command:
     words: tuple[str, ...]
     edit: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Function that edits the stack's exported deployment. The command reads the result from standard input."""
+    """Function that edits the stack's exported deployment; the command then reads the result from standard input. None
+    for a command without input.
+    """
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One step that repairs a stack: the problem, the commands in their order, and their effect."""
+    """One step of the repair of a stack: the problem, the commands in their order, and their effect."""
 
     problem: str
     commands: tuple[Command, ...]

@@ -45,7 +45,7 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str, comman
 
 
 def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, str]:
-    """Texts about the problem and about what to write instead.
+    """Two texts about a wrong command line: the problem, and what to write instead.
 
     Typer exports no classes for its errors, so the kind of an error is recognised by its attributes.
     """
@@ -88,7 +88,9 @@ def _extra(given: str, path: str, command: Any) -> tuple[str, str]:
 
 
 def _instead(given: str, path: str, command: Any) -> str:
-    """Advice for an argument that is the name of a stack or a region; empty for other arguments."""
+    """Advice about an unexpected argument: the option or command to use if the argument is the name of a stack or
+    region, else to remove the argument.
+    """
     from physical_ai.settings import existing
 
     options = _options(command)
@@ -141,7 +143,7 @@ def _example(option: Any) -> str | None:
 
 
 def _pydantic(cause: BaseException | None) -> Mapping[str, Any] | None:
-    """The first of Pydantic's errors, if Pydantic refused the value; None for another error."""
+    """Pydantic's first error about the value; None if the error `cause` is not from Pydantic."""
     from pydantic import ValidationError
 
     return dict(cause.errors()[0]) if isinstance(cause, ValidationError) else None

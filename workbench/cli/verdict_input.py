@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from workbench.policies import Stack as Declared
 
 _KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
-"""Names of outputs whose values Azure derives from resource names. Their recorded values therefore equal the real ones.
+"""Names of outputs that Azure derives from resource names. The values that a run without Azure records for these
+outputs are therefore the real values.
 """
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.impact.telling import Seen
 
 PAUSE = 5.0
-"""Seconds between two looks at the running work."""
+"""Seconds between two readings of the running work."""
 
 
 class WaitFor(StrEnum):

@@ -13,10 +13,10 @@ HOURS_A_MONTH = 730
 
 @dataclass(frozen=True)
 class Span:
-    """A figure for a pool at three numbers of nodes.
+    """A figure for a pool at its minimum, initial and maximum number of nodes.
 
-    `initial` is for the fixed count, or for the count with which an autoscaled pool is created; `minimum` and `maximum`
-    are for the autoscaler's limits. For a fixed pool all three are equal.
+    `initial` is the fixed count, or the count with which an autoscaled pool is created. `minimum` and `maximum` are the
+    autoscaler's limits. For a fixed pool all three are equal.
     """
 
     minimum: float

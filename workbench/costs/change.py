@@ -14,7 +14,7 @@ from workbench.costs.services import total
 
 @dataclass(frozen=True)
 class PoolChange(Priced):
-    """Cost of one pool before and after a change. `before` or `after` is None if the pool does not exist then."""
+    """Cost of one pool before and after a change. `before` is None for an added pool, `after` for a removed pool."""
 
     name: str
     before: PoolCost | None
@@ -44,9 +44,9 @@ class Change(Total[PoolChange]):
 
     @property
     def services(self) -> tuple[Span, Span]:
-        """Monthly difference of the costs other than nodes, first at the low prices, then at the high prices.
+        """Monthly differences of the costs other than nodes: at the low prices, and at the high prices.
 
-        Both differences are zero if the estimate `before` has no such costs. An estimate of a deployed stack has none.
+        Both differences are zero if the estimate `before` has no such costs, such as the estimate of a deployed stack.
         """
         new, old = (each.services if each else () for each in (self.after, self.before))
         if self.before is not None and not old:

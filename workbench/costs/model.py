@@ -32,7 +32,7 @@ Item = TypeVar("Item", bound=Priced)
 
 
 class Total(Generic[Item]):
-    """Sum of costs over the pools that have a price."""
+    """Items that have a cost, and the sum of the known costs."""
 
     pools: tuple[Item, ...]
 
@@ -51,7 +51,7 @@ class Total(Generic[Item]):
 
 
 class Basis(StrEnum):
-    """Way in which the price of a node was determined."""
+    """Rule by which the price of a node was determined."""
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
@@ -64,7 +64,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class PriceList:
-    """Source and date of a list of prices."""
+    """Source of a list of prices, and the date of the prices."""
 
     source: str
     date: datetime.date
@@ -72,7 +72,7 @@ class PriceList:
 
 @dataclass(frozen=True)
 class NodePrice:
-    """Cost of one node per hour."""
+    """Price of one node per hour in USD, the regular price, and the origin of the price."""
 
     usd_per_hour: float
     regular: float

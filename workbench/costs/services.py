@@ -17,17 +17,17 @@ from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB
 from workbench.costs.amounts import HOURS_A_MONTH, Span, nodes
 
 UNCAPPED_GB_A_DAY = 20
-"""Largest amount of logs, in GB a day, that the estimate assumes for a workspace without a daily cap."""
+"""Logs, in GB a day, that the high estimate assumes for a workspace without a daily cap."""
 DAYS_A_MONTH = 30.4
 STORED_GB = (100, 1000)
-"""Least and most data, in GB, that the estimate assumes for a storage account. The real amount is not known yet."""
+"""Data, in GB, that the low and the high estimate assume for a storage account. The real amount is not known yet."""
 _ADDRESS = "azure-native:network:PublicIPAddress"
 
 
 @dataclass(frozen=True)
 class ServiceCost:
-    """Monthly cost of one service, as a range from `low` to `high`. Each of the two is given for the minimum, initial
-    and maximum number of nodes.
+    """Monthly cost of one service: a low and a high figure, each for the minimum, initial and maximum number of
+    nodes.
     """
 
     what: str
@@ -138,7 +138,7 @@ def _data(settings: Settings) -> Iterator[ServiceCost]:
 
 
 def _number(size: str) -> int:
-    """First number in a size's name: 2 for D2ds_v5, 5 for B5."""
+    """First number in a size's name: 2 for D2ds_v5, 5 for B5. 1 if the name has no number."""
     digits = "".join(each if each.isdigit() else " " for each in size).split()
     return int(digits[0]) if digits else 1
 

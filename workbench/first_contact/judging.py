@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Result:
-    """Verdict on a stage. `remarks` are the reasons for a failure, or what a person should know after a success."""
+    """Verdict on a stage. `remarks`: reasons for a failure, or notes for the user after a success."""
 
     status: Status
     remarks: tuple[str, ...] = ()

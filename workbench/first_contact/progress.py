@@ -27,7 +27,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """Progress of one stage: its state, its times, and what its commands have answered."""
+    """Progress of one stage: its state, its times, its commands, and where their output is."""
 
     state: State
     began: str
@@ -62,8 +62,8 @@ def is_done(progress: Progress, stage: Stage) -> bool:
 
 
 def begun(progress: Progress, stage: Stage, when: str, commands: Sequence[str]) -> Progress:
-    """The progress with `stage` marked as running. If the process dies, the mark remains, and the stage
-    is run again.
+    """The progress with `stage` marked as running. If the process dies, the mark remains, and the next run begins with
+    this stage again.
     """
     return _with(progress, stage, Entry("running", when, commands=tuple(commands)))
 

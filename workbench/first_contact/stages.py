@@ -31,8 +31,8 @@ class Stage(Row):
     does: Text
     command: tuple[Text, ...]
     simulated: tuple[Text, ...] | Text
-    """Words of the command line in the simulator; or the text `as-on-azure` if they are the words of `command`; or a
-    text with the reason why the simulator leaves the stage out.
+    """Words of the command line in the simulator. The text `as-on-azure` stands for the words of `command`; any other
+    text is the reason why the simulator leaves the stage out.
     """
     judge: Literal["findings", "exit", "gates", "accept"]
     topics: tuple[Text, ...] = ()
@@ -73,7 +73,7 @@ def stages() -> tuple[Stage, ...]:
 
 
 def _frozen(given: Mapping[str, object]) -> dict[str, object]:
-    """The row with each list as a tuple, because `Stage` accepts only tuples."""
+    """A row of stages.yaml with each list converted to a tuple, because `Stage` accepts only tuples."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what is in it is checked next
 
 

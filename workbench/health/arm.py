@@ -19,8 +19,8 @@ class Answer:
 
 
 Arm = Callable[[str, str, Mapping[str, str], Any], Answer]
-"""Function `arm(method, path or full address, parameters, body)` that returns the answer, also one with an error
-status.
+"""Function that sends a request to Azure Resource Manager and returns the answer, whatever its status. Arguments:
+method, path or full address, parameters, body.
 
 Raises:
     NoAnswer: Azure does not answer.
@@ -45,7 +45,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """One request to Azure, with a description for messages."""
+    """One request to Azure, with a description that error messages show."""
 
     what: str
     """Description for the message of a refusal, such as `delete machine X`."""

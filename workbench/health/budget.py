@@ -8,12 +8,12 @@ from physical_ai.settings.facts.health import budget
 
 
 def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], in_repair: Collection[str]) -> str:
-    """Reason why a node may not be taken out of work now; empty if it may.
+    """Reason why the repair of a node may not begin now; empty if it may.
 
     Args:
         nodes: All nodes of the pool.
         out: Nodes that take no work for any reason: cordoned, not ready, tainted by a repair.
-        in_repair: Nodes whose repair has not ended. A node that is gone counts until its successor works.
+        in_repair: Nodes whose repair has not ended. A node that was deleted counts until its successor works.
     """
     others = sorted(set(in_repair) - {node})
     if others:

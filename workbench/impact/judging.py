@@ -19,7 +19,7 @@ from workbench.impact.work import Work
 
 
 class Fate(IntEnum):
-    """Effect of a change on a Pod, from the mildest to the worst."""
+    """Effect that a change has on a Pod. The effects are in order, from the mildest to the worst."""
 
     UNTOUCHED = 0
     WAITS = 1
@@ -70,7 +70,7 @@ class Impact:
     """True if every change is of a kind that touches no work, whatever runs."""
 
     def of(self, fate: Fate, *, sure: bool = True) -> list[Effect]:
-        """Effects with the fate `fate`: the certain ones, or, if `sure` is False, the uncertain ones."""
+        """Effects with the fate `fate`: the certain effects if `sure` is true, else the uncertain effects."""
         return [each for each in self.effects if each.fate is fate and each.sure is sure]
 
     @property
@@ -141,7 +141,7 @@ def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], no
 
 
 def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, bool] | None:
-    """Fate of a Pod under one change, and True if the fate is certain; None if the change does not concern the Pod."""
+    """Fate of a Pod under one change, and True if the fate is certain. None if the change does not affect the Pod."""
     change, way = hit.change, hit.way
     if not concerns_work(way.scope, change, work, pools.get(work.pool)):
         return None

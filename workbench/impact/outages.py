@@ -33,7 +33,7 @@ class Outage:
 
     @property
     def total(self) -> tuple[float, float]:
-        """Least and most minutes of the whole outage, until the last GPU is back."""
+        """Least and most minutes until the last GPU is back."""
         factor = self.nodes if self.one_by_one else 1
         return self.minutes[0] * factor, self.minutes[1] * factor
 

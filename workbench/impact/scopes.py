@@ -51,7 +51,7 @@ _WORK: Mapping[Scope, Callable[[Change, Work], bool]] = {
 
 
 def concerns_pool(scope: Scope, change: Change, pool: PoolFacts) -> bool:
-    """True if nodes of the pool are in the scope of a change."""
+    """True if the change concerns nodes of the pool."""
     return scope in _POOLS and _POOLS[scope](change, pool)
 
 

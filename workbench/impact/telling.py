@@ -52,7 +52,7 @@ class OwnerEffect:
 
     @property
     def lost(self) -> tuple[float, float]:
-        """Least and most GPU-hours that are lost."""
+        """Least and most GPU-hours that the owner's Pods lose."""
         return sum(each.lost[0] for each in self.pods), sum(each.lost[1] for each in self.pods)
 
 
@@ -90,7 +90,7 @@ def _work(impact: Impact) -> str:
 
 
 def counted(owners: Sequence[OwnerEffect]) -> str:
-    """Owners by kind, as text: `2 workflows and 1 Job`."""
+    """Number of owners of each kind as text, such as `2 workflows and 1 Job`."""
     kinds: dict[str, int] = {}
     for each in owners:
         kind = each.owner.partition(" ")[0]
@@ -111,7 +111,7 @@ def _number(value: float) -> str:
 
 
 def outage(each: Outage) -> str:
-    """One outage as text."""
+    """Sentence about the GPUs of one pool that are missing, without its final dot."""
     what = f"{each.gpus} {each.model or 'GPUs'}{'' if each.model == '' or each.gpus == 1 else 's'} of {each.pool}"
     verb = "is" if each.gpus == 1 else "are"
     if each.returns == "never":

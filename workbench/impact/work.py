@@ -75,7 +75,9 @@ class Work:
 
     @property
     def comes_back(self) -> bool:
-        """True if the Pod's controller replaces the Pod after its end. Restarts by OSMO's exit actions do not count."""
+        """True if the Pod's controller creates a new Pod after the Pod has ended. Restarts by OSMO's exit actions do
+        not count.
+        """
         return self.controller in RECREATED_BY
 
     def lost_hours(self, now: datetime.datetime) -> tuple[float, float]:

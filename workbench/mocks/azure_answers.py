@@ -41,7 +41,7 @@ users:
 
 
 def nat_address(name: str) -> str:
-    """Mocked public address of the NAT gateway `name`: NAT_ADDRESS, or an address of its own if the name ends in `-v2`
+    """Mocked public address of the NAT gateway `name`: NAT_ADDRESS, or another fixed address if the name ends in `-v2`
     or `-zone-N`.
     """
     suffixes = ("-v2", "-zone-1", "-zone-2", "-zone-3")
@@ -148,7 +148,7 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
 
 
 def computes(type_: str) -> bool:
-    """True for a resource type whose outputs include values that are not among its inputs."""
+    """True for a resource type with outputs that Azure, Kubernetes or a provider computes."""
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 

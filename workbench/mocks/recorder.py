@@ -106,7 +106,7 @@ class Recorder(mocks.MockMonitor):
         return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
 
     def keep(self, urn: str, request: Any) -> None:
-        """Records the resource of one registration."""
+        """Records the resource that the program registers with `request`."""
         if urn in self._recorded:
             self._duplicates.append(urn)
         inputs = {key: plain(value) for key, value in request.object.fields.items()}
@@ -244,7 +244,7 @@ class _UnreadUrn:
     """
 
     def __init__(self, *_: object) -> None:
-        """Ignores the parts of the URN."""
+        """Ignores its arguments, the parts of the URN."""
 
     async def future(self) -> None:
         """Returns nothing. The SDK awaits this future even if nothing reads the URN."""

@@ -1,4 +1,4 @@
-"""Enumerations of the words that workflow files and OSMO's configuration use."""
+"""Enumerations of the fixed values that workflow files and OSMO's configuration may contain."""
 
 from __future__ import annotations
 

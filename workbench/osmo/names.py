@@ -50,12 +50,12 @@ def object_name(name: str) -> str:
 
 
 def label_value(name: str) -> str:
-    """A name cut to the length of a label's value, without `-` or `_` at the end."""
+    """A name cut to the maximum length of a label's value, without `-` or `_` at the end of a cut name."""
     return name if len(name) <= LONGEST_LABEL else name[:LONGEST_LABEL].rstrip("-_")
 
 
 def container_name(task: str) -> str:
-    """Name of a task's container, which pod templates know as the token USER_CONTAINER_NAME."""
+    """Name of a task's container; pod templates contain it as the token USER_CONTAINER_NAME."""
     return object_name(label_value(task))
 
 

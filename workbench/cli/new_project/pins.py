@@ -95,7 +95,7 @@ def _digests(record: str) -> dict[str, str]:
 
 
 def requirements(hashes: Mapping[str, str]) -> str:
-    """Text of `requirements.txt`: what `pulumi up` and `physai` need."""
+    """Text of a project's `requirements.txt`: the pinned packages that `pulumi up` and `physai` need, with hashes."""
     own = "".join(f"{name}=={version()} \\\n    --hash=sha256:{hashes[name]}\n" for name in DISTRIBUTIONS)
     others = "".join(text for name, text in _pinned("requirements-deploy.txt") if name not in FOR_BUILDS)
     return f"{_HEAD}{own}# What the platform needs, as it was tested.\n{others}"

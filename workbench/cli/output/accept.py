@@ -16,7 +16,9 @@ STYLES = {"passed": "green", "failed": "red", "no-verdict": "yellow", "skipped":
 
 
 def print_results(results: Sequence[NodeResult], fixes: Mapping[str, Sequence[str]]) -> None:
-    """Prints a table of each node's checks with their repairs, and a line with the totals."""
+    """Prints, for each node, a table of its checks and the repairs that it needs; then a line with the number of passed
+    nodes.
+    """
     for result in results:
         title = (
             f"{result.node}, pool {result.pool}, level {result.level}: {'passed' if result.passed else 'not passed'}"

@@ -46,7 +46,9 @@ def minutes(seconds: float) -> str:
 
 
 def table(documents: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
-    """A table of documents. `columns`: the documents' key for each column title."""
+    """A table with a row for each document. `columns`: for each column's title, the key of the documents that fills
+    it.
+    """
     found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for title in columns:
         found.add_column(title, overflow="fold")
@@ -62,7 +64,7 @@ def _text(value: str | int | Sequence[str] | None) -> str:
 
 
 def injected_text(document: Mapping[str, Any]) -> str:
-    """Text about an injected fault, and the alerts and conditions that follow."""
+    """Text about an injected fault, with the alerts that it causes and the node conditions that it changes."""
     where = document["node"] if document["gpu"] is None else f"GPU {document['gpu']} of {document['node']}"
     alerts = ", ".join(document["alerts"]) or "none"
     conditions = ", ".join(document["conditions"])

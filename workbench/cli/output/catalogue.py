@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from physical_ai.settings.facts.pool_regions import Place
 
 Places = Mapping[str, Mapping[str, "Place"]]
-"""The catalogue's facts about pools in regions: region → name of the pool → facts."""
+"""The catalogue's facts about each pool in each region, by the region's and then the pool's name."""
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None,
 
 
 def print_age(oldest: datetime.datetime | None) -> None:
-    """Prints the age of the oldest kept answer of Azure that was used; nothing if there is none."""
+    """Prints the age of the oldest stored answer of Azure that was used. Prints nothing if `oldest` is None."""
     if oldest is not None:
         minutes = int((datetime.datetime.now(datetime.UTC) - oldest).total_seconds() // 60)
         age = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

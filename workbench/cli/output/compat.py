@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def document(settings: Settings, today: datetime.date, findings: Iterable[VersionFinding]) -> dict[str, Any]:
-    """Compatibility of a stack's versions, as data."""
+    """The versions of a stack, their lifecycles and the findings about their compatibility, as JSON data."""
     from physical_ai.catalog import operator_release
     from physical_ai.catalog.compat import lifecycle
     from physical_ai.settings.facts.created import creates_cluster
@@ -52,7 +52,7 @@ def document(settings: Settings, today: datetime.date, findings: Iterable[Versio
 
 
 def print_document(document: Mapping[str, Any]) -> None:
-    """Prints the compatibility document for people."""
+    """Prints the data that `document` returns as a table and lines for people."""
     operator = document["operator"]
     out.print(
         f"GPU Operator {operator['version']} ({operator['lifecycle']}), Kubernetes {document['kubernetes']},"

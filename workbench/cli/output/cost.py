@@ -60,7 +60,7 @@ def print_estimate(found: Estimate) -> None:
 
 
 def _print_services(found: Estimate) -> None:
-    """Prints the monthly costs other than nodes as ranges, and their sum with the cost of the nodes."""
+    """Prints the monthly cost of each service besides the nodes, as a range, and the sum of nodes and services."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("besides the nodes", no_wrap=True)
     for column in ("monthly, at least", "at most"):
@@ -106,7 +106,9 @@ def _print_service_change(found: Change) -> None:
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Differences of amounts as text, in the format of `span` with a sign: `+6.98`, `-6.98`, `0`."""
+    """Text of cost differences in the format of `span`, each with a sign: `+6.98`, `-6.98`, `0`. `no price` if `of` is
+    None.
+    """
     if of is None:
         return "no price"
     figures = [
@@ -128,7 +130,7 @@ def span(of: Span | None, digits: int) -> str:
 
 
 def notes(found: Estimate) -> list[str]:
-    """Notes that explain the figures."""
+    """Lines of text that explain the signs in the table and list the costs that the total leaves out."""
     lines: list[str] = []
     if found.spot_at_regular:
         lines.append("* Spot, at the regular price: estimate with --spot-factor PART and the share that Azure shows")

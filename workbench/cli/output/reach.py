@@ -58,7 +58,9 @@ def _step(verdict: Verdict) -> dict[str, Any]:
 
 
 def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -> None:
-    """Prints each flow on a line. Flows in a wrong state come first."""
+    """Prints one line for each network flow, and the reason for each flow that is open or closed against its
+    requirement. Flows that violate their requirement come first.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("from", "to", "port", "is", "must be"):
         table.add_column(column, no_wrap=True)
@@ -128,8 +130,8 @@ def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
 
 
 def _edges(judged: Sequence[Judgement]) -> Iterator[str]:
-    """Edges of the diagram. All ports between the same two ends share one edge if they have the same state. An edge is
-    red if its state is wrong.
+    """Lines of Mermaid text for the diagram's edges. All ports between the same two endpoints share one edge if they
+    have the same state. An edge is red if its state violates the flow's requirement.
     """
     ports: dict[tuple[str, str, str, bool], list[str]] = {}
     for each, numbers in grouped(judged):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Estimate]:
-    """A stack as data, and its estimated cost."""
+    """JSON data about a stack, and the stack's estimated cost."""
     from physical_ai.settings import Pool
     from physical_ai.settings.compare import own_settings
     from physical_ai.settings.facts.created import region_of
@@ -95,7 +95,7 @@ def print_rows(rows: Sequence[tuple[dict[str, Any], Estimate]]) -> None:
 
 
 def difference_rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
-    """The settings in which two stacks differ, as data."""
+    """JSON data about each setting in which two stacks differ: its path, both values, and the files that set them."""
     return [
         {
             "path": each.path,

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Usage
 
 ROWS = 20
-"""Number of workflows with a bar of their own. The others share one bar."""
+"""Largest number of workflows with a bar of their own; all other workflows share one bar."""
 WIDTH, BAR, GAP, LEFT, RIGHT, TOP, BOTTOM = 900, 18, 8, 270, 130, 84, 34
 LIGHT = {"back": "#ffffff", "text": "#1b1f24", "soft": "#5b6470", "line": "#d7dce1"}
 DARK = {"back": "#181b1f", "text": "#e6e9ec", "soft": "#a0a8b1", "line": "#333a41"}
 COLORS = {"busy": "#0072b2", "held": "#e69f00", "asked": "#9aa4ae"}
 NAMES = {"busy": "busy", "held": "held, not busy", "asked": "asked for, not held"}
 TEXT_WIDTH = 38
-"""Number of characters of a name that fit beside a bar."""
+"""Number of characters of a workflow's name that fit beside its bar."""
 
 
 class _Bar(NamedTuple):

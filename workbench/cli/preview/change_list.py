@@ -25,7 +25,7 @@ READ_BACK = (
     "{reasons}, and a refresh reports that as a change, and of what depends on it. --expect-no-changes does not report"
     " them; `up --refresh` sends the resource again, as it is."
 )
-"""Text that explains why the updates of the function `read_back` do not count as changes."""
+"""Sentence that explains why updates that `read_back` returns do not count as changes."""
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
@@ -71,7 +71,7 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def move(run: Run, nodes: Mapping[str, int]) -> NetworkMove | None:
-    """The change of the network mode; None if there is none."""
+    """Summary of a change of the network mode in a preview; None if the preview does not change the network mode."""
     steps = planned(run)
     return network_move(steps, sum(nodes_lost(step, nodes) for step in steps))
 

@@ -21,7 +21,9 @@ DRIVERS: Mapping[str, str] = {
     "grid": "the GRID agent installs the driver on each",
     "aks": "the driver is part of their node image",
 }
-"""End of a sentence about the driver on new nodes of a pool, by the pool's driver source."""
+"""Second half of a sentence about the new nodes of a pool, which tells where their driver comes from, by driver
+source.
+"""
 LOST: Mapping[str, str] = {
     "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
     "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",

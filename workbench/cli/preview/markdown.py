@@ -12,7 +12,7 @@ from physical_ai.untrusted.text import printable
 OPERATIONS = ("replace", "delete", "create", "update")
 """Engine operations in the order in which a review shows them: removals first."""
 ROWS = 20
-"""Largest number of changes that are shown at once. The others are folded."""
+"""Largest number of changes that are shown unfolded; further changes are folded."""
 DIFFERENCES = 8
 """Largest number of changed properties that are shown of one resource."""
 VALUE_LENGTH = 70
@@ -20,12 +20,12 @@ Document = Mapping[str, Any]
 
 
 class Detail(IntEnum):
-    """Level of detail in a stack's preview."""
+    """Amount of detail that the Markdown of a stack's preview has. A longer comment uses a lower level."""
 
     COUNTS = 0
-    """The number of changes, and what is lost."""
+    """The number of changes and the losses that they cause, without the changes themselves."""
     SHOWN = 1
-    """The changes, without the parts that would be folded."""
+    """All parts of the preview except the folded parts."""
     ALL = 2
 
 

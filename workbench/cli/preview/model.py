@@ -13,7 +13,7 @@ OPERATOR = "gpu-operator"
 
 @dataclass(frozen=True)
 class Deployed:
-    """State of a stack before a preview."""
+    """Deployed state of a stack from which a preview starts."""
 
     exists: bool
     operator_version: str | None = None

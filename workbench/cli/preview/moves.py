@@ -16,8 +16,8 @@ from workbench.cli.changes import Step
 
 PRIVATE = "apiServerAccessProfile.enablePrivateCluster"
 PUBLIC_ACCESS = ("publicNetworkAccess", "publicNetworkAccessForIngestion", "publicNetworkAccessForQuery")
-"""Azure properties that allow access to a service from the internet, each as the last part of its path. A service
-without the property allows the access.
+"""Last part of the path of each Azure property that allows access to a service from the internet. A service without the
+property allows the access.
 """
 INSIDE = "kubernetes:"
 COUNTED = ("Release", "Namespace")
@@ -115,7 +115,9 @@ def _in_place(steps: Sequence[Step], opened: Sequence[Step], closed: Sequence[St
 
 
 def _goes_along(step: Step, cluster: Step | None) -> bool:
-    """True for a resource that is replaced only because its cluster is replaced."""
+    """True for a resource inside the cluster, or a node pool, if the cluster itself is replaced: its replacement is
+    then only a consequence.
+    """
     return cluster is not None and (step.type.startswith(INSIDE) or step.kind == "AgentPool")
 
 

@@ -68,7 +68,7 @@ text {{ font-family: {FONT}; font-size: 12px }}
 
 @dataclass(frozen=True)
 class Card:
-    """A pool's position in the picture."""
+    """A pool with its vertical position and height in the picture, in pixels."""
 
     pool: Pool
     top: int
@@ -180,7 +180,7 @@ def _is_shared(pool: Pool) -> bool:
 def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
     """Number of physical GPUs that a node offers.
 
-    If the node's GPUs are shared, all of them count if the node offers all their slices; otherwise none counts.
+    If the node's GPUs are shared, the number is all of them or none: all if the node offers every share.
     """
     if not _is_shared(pool):
         return node["gpus"]

@@ -26,7 +26,7 @@ def parsed(text: str) -> Mapping[str, Any]:
 
 
 def run_of(digest: Mapping[str, Any]) -> Run:
-    """The steps of a preview as an engine run."""
+    """The preview's steps in the form of a finished engine run."""
     run = Run()
     for row in _steps(digest):
         differences: Mapping[str, Any] = row.get("detailedDiff") or {}
@@ -44,7 +44,7 @@ def run_of(digest: Mapping[str, Any]) -> Run:
 
 
 def deployed(digest: Mapping[str, Any]) -> Deployed:
-    """The deployed state of the real stack."""
+    """The deployed state from which the real stack's preview starts."""
     version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")

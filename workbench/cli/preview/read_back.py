@@ -61,8 +61,8 @@ def _only_tolerated(step: Step) -> bool:
 
 
 def _equal_without(step: Step) -> bool:
-    """True if the inputs before and after are equal without the values that Azure adds. The order of lists does not
-    matter.
+    """True if a resource's inputs before and after the change differ only in values that Azure has added, or in the
+    order of lists.
     """
     tops = {_PART.findall(path)[0] for path in step.properties}
     known = {name for row in tolerated_differences() if row.type == step.type for name in row.lists}

@@ -24,7 +24,7 @@ FACTS: Mapping[str, tuple[str, ...]] = {
     "AgentPool": ("vmSize", "scaleSetPriority", "count", "minCount", "maxCount", "nodeTaints", "availabilityZones"),
     "ManagedCluster": ("kubernetesVersion", "location", "sku"),
 }
-"""Properties that are shown of a resource that will be created, by the resource's kind."""
+"""Properties of a new resource that the preview shows, by the resource's kind."""
 
 
 def document(
@@ -72,7 +72,9 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
 
 
 def _differences(step: Step) -> list[dict[str, Any]]:
-    """Changed properties of a resource as texts; for a new node pool or cluster, its main properties."""
+    """Changed properties of a resource, with the values as texts. For a new node pool or cluster: its main
+    properties.
+    """
     if step.op == "create":
         facts = [path for path in FACTS.get(step.kind, ()) if step.new.get(path) not in (None, [])]
         return [{"path": path, "before": None, "after": _text(step.new[path]), "replaces": False} for path in facts]

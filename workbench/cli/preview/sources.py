@@ -46,7 +46,7 @@ def simulated_preview(requested: RequestedStack, *, policies: bool, options: Run
 
 
 def deployed_now(simulation: Simulation) -> Deployed:
-    """Deployed state of a simulation."""
+    """Present deployed state of a simulated stack."""
     from workbench.cli.stack_status import azure_pools
 
     if not simulation.exists:

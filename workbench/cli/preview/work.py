@@ -94,7 +94,9 @@ def _facts(name: str, pool: Mapping[str, Any], nodes: Mapping[str, int]) -> Pool
 
 
 def _surge(text: str, nodes: int) -> int:
-    """Extra nodes of an upgrade, from a number or a percentage of the nodes, rounded up as AKS does."""
+    """Number of extra nodes that an upgrade creates. `text`: a number, or a percentage of `nodes` that is rounded up,
+    as AKS does.
+    """
     number = text.rstrip("%")
     if not number.isdigit():
         return 0

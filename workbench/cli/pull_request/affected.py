@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Affected:
-    """A stack that a change affects, and the changed files that affect it."""
+    """A stack that a change affects, with the changed files that are the reason."""
 
     stack: str
     kind: Kind

@@ -11,12 +11,11 @@ PACKAGES = ("physical_ai", "components", "parts", "workbench", "simulator", "age
 
 
 def take_bytecode(folder: Path, compiled: Path) -> None:
-    """Copies the compiled form of each Python file into `folder`, if `compiled` has a source file with the same
-    content.
+    """Copies the compiled Python files in `compiled` to `folder`, for all sources that are equal in both folders.
 
-    Without the compiled files, every process that starts would spend a second on compiling the checkout. Python accepts
-    a compiled file only if the source has the recorded size and modification time. Therefore the source in `folder`
-    gets the modification time of the source in `compiled`.
+    Python accepts a compiled file only if its source has the recorded size and modification time. Therefore the source
+    in `folder` gets the modification time of the equal source. Without compiled files, each process that starts would
+    spend a second on compiling the checkout.
 
     The files of `folder` may come from anyone: links are not followed, and an existing `__pycache__` is not changed.
     """

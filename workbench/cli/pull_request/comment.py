@@ -21,12 +21,12 @@ never fewer than its characters.
 FILES = 3
 """Largest number of files that are listed as the reason why a stack is affected."""
 UNFOLDED = 2
-"""Largest number of affected stacks for which the comment shows every stack unfolded."""
+"""Largest number of affected stacks that the comment shows unfolded; with more stacks, all are folded."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The result for one affected stack. `document`: its preview; None if there is none."""
+    """Result of previewing one affected stack. `document`: the stack's preview; None if the preview failed."""
 
     affected: Affected
     document: Mapping[str, Any] | None = None

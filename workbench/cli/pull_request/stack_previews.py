@@ -51,7 +51,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
 
 
 def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
-    """True if a document from the head's code has everything that the comment shows."""
+    """True if a comment can be made from `document`, which the head's code may have written in another form."""
     try:
         comment([Report(affected, document)], ())
     except (AttributeError, LookupError, TypeError, ValueError):
@@ -60,8 +60,8 @@ def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
 
 
 def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, str]:
-    """Deploys the base, and makes its simulation available to the head. Returns the status of the base, or None, and a
-    text about what went wrong.
+    """Deploys the base, and makes its simulation available to the head. Returns the status of the deployed base, and an
+    empty text; if the deployment fails, None and the error output.
     """
     start = time.monotonic()
     status, problem = base.document("up", stack, "--json", timeout=UP_SECONDS)

@@ -41,8 +41,8 @@ PASSED_ON = re.compile(
     rf"|{TOOLS_FROM}|{clock.VARIABLE}|{clock.IDLE_VARIABLE}",
     re.IGNORECASE,
 )
-"""Pattern of the environment variables that commands of base and head get, because programs need them to run and to
-download tools. All other variables may be secret, even variables with this project's prefix.
+"""Pattern of the names of environment variables that the commands of base and head get: programs need these variables
+to run and to download tools. All other variables may be secret, even variables with this project's prefix.
 """
 _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
 """Pattern of a user name and password in an address, with or without `//`. Programs accept both forms for a proxy."""
@@ -137,7 +137,7 @@ class Repository:
 
 @dataclass(frozen=True)
 class Side:
-    """Base or head of a change: the folder with its files, and the home folder for its simulations."""
+    """Version of a project before or after a change: the folder with its files, and the home folder for simulations."""
 
     folder: Path
     home: Path
@@ -172,7 +172,9 @@ class Side:
         return Home(self.home).simulation(stack, self.folder)
 
     def document(self, *arguments: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
-        """The JSON document that a command prints, and an empty text; or None, and the command's error output."""
+        """The JSON document that a command prints, and the command's error output. If the command succeeds, the error
+        output is empty; if it fails, the document is None.
+        """
         ran = self.physai(*arguments, timeout=timeout)
         if ran.timed_out:
             return None, f"`physai {arguments[0]}` did not finish within {timeout / 60:.0f} minutes."
@@ -292,8 +294,8 @@ def _users_home() -> Path:
 
 
 def _is_passed_on(name: str, value: str) -> bool:
-    """True for an environment variable that base and head get. A value with a password in an address is not
-    passed on.
+    """True if the commands of base and head get this environment variable: its name is in PASSED_ON, and its value has
+    no password in an address.
     """
     return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
 

@@ -19,7 +19,7 @@ NONE = "none"
 
 
 class Choices:
-    """Choices for a new stack. The user is asked for options that were not given."""
+    """Choices for a new stack: options of the command line and, for all other choices, answers of the user."""
 
     def __init__(  # noqa: PLR0917 - each is an option
         self,

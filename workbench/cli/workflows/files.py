@@ -55,7 +55,7 @@ def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Pat
 def stack_context(
     stack: str, pool: str | None, variables: Variables, overlays: Sequence[Path], assignments: Sequence[str]
 ) -> Context:
-    """Context for checking workflows against the OSMO configuration of a stack."""
+    """Context of a check of workflows: the OSMO configuration of a stack with the command line's settings."""
     from physical_ai.settings import Overlay, load
     from workbench.osmo.lint import of_stack
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.osmo.workflow.submission import Submission
 
 PLACEMENT_SECONDS = 60.0
-"""Seconds to wait until a Pod has a node. The simulated autoscaler adds a node within a few seconds."""
+"""Maximum real seconds to wait until a Pod has a node; the simulated autoscaler adds a node within a few seconds."""
 AGENT_SECONDS = 1.0
 """Real seconds between two questions to the gateway about OSMO's agents."""
 NOT_FOLLOWED = (
@@ -120,7 +120,9 @@ def _run(
 
 
 class _Agents:
-    """Names of the missing agents of a pool's backend. The gateway is asked for them at intervals."""
+    """Function that returns the missing agents of a pool's backend, with the reason for each. It asks the gateway again
+    only after AGENT_SECONDS.
+    """
 
     def __init__(self, user: User, pool: str) -> None:
         self._user, self._pool, self._asked = user, pool, 0.0

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """Context for checking workflows against the OSMO configuration of a deployed stack. The configuration follows from
-    the settings of the last deployment.
+    """Context of a check of workflows: the OSMO configuration that follows from the settings of the last deployment.
 
     Raises:
         SimulationError: no deployment has come as far as OSMO, or its settings are no longer valid.

@@ -27,8 +27,8 @@ def pods_on(send: Send, node: str) -> list[Json]:
 
 
 def slurm_holds(node: str, pods: list[Json]) -> str:
-    """Message that Slurm uses the node, and how to take the node from Slurm without ending a job; empty if Slurm does
-    not use it.
+    """Message that Slurm uses the node, with the command that takes the node from Slurm without ending a job. Empty if
+    Slurm does not use the node.
     """
     found = slurm_nodes(pods).get(node)
     if found is None:
@@ -83,8 +83,8 @@ def offered(node: Json) -> dict[str, int]:
 def blocking_reason(
     send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]
 ) -> tuple[Verdict, str] | None:
-    """Verdict and reason for a check that cannot get its resources; None if it can. Without this answer, the check's
-    Job would wait forever.
+    """Verdict on a check that cannot get its resources, and the reason; None if it can get them. Such a check's Job
+    would wait forever.
 
     Args:
         wanted: Number of resources that the check needs, by resource name.

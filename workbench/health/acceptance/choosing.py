@@ -60,7 +60,7 @@ def is_accepted(node: Mapping[str, Any]) -> bool:
 
 
 def is_kept_out(node: Mapping[str, Any]) -> bool:
-    """True for a node that gets no work because it has not been accepted."""
+    """True for a node with the taint that keeps work away until the node has passed acceptance."""
     key = split_taint(NOT_ACCEPTED_TAINT)[0]
     taints: list[Json] = at(node, "spec.taints", [])
     return any(each["key"] == key for each in taints)

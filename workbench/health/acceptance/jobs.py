@@ -25,7 +25,7 @@ _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContain
 
 
 class Stopped(Exception):
-    """Error if the user ends the run."""
+    """Error if the user ends the acceptance run."""
 
 
 def run_job(
@@ -109,7 +109,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 
 
 def _failed(send: Send, pod: Json) -> str:
-    """Reason for the failure of `pod`, a Job's second or later Pod; empty if the Pod runs or has succeeded."""
+    """Reason why `pod`, a Job's second or later Pod, has failed; empty if the Pod has not ended or has succeeded."""
     result = ended(send, pod)
     # Output of other ranks than the first one is not needed: the exit code is enough.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
@@ -119,7 +119,9 @@ def _failed(send: Send, pod: Json) -> str:
 
 
 def ended(send: Send, pod: Json) -> JobOutcome | None:
-    """Outcome of a check's Pod: its result, or the reason why there will be none; None while the check runs."""
+    """Outcome of a check's Pod: its log and exit code, or the reason why it cannot end by itself. None while the Pod
+    waits or runs.
+    """
     status = _status(pod)
     terminated = at(status, "state.terminated")
     if terminated is not None:
@@ -148,7 +150,7 @@ def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
 
 
 def _late(send: Send, job: str) -> str:
-    """Message that the Job was ended at its deadline or was deleted; empty if neither happened."""
+    """Message that the Job has passed its deadline, or that another client deleted it; empty if neither happened."""
     try:
         found: Json = send("GET", f"{_JOBS}/{job}", {})
     except Missing:

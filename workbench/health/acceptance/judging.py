@@ -27,7 +27,7 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Outcome of a check's Job: log and exit code of the container, or the reason why it has no exit code."""
+    """Outcome of a check's Job: the container's log and exit code, or the reason why the container has no exit code."""
 
     log: str
     exit_code: int | None
@@ -38,7 +38,7 @@ class JobOutcome:
 
 @dataclass(frozen=True)
 class NodeBaseline:
-    """Values that a node's results are compared with."""
+    """Expected values for a node, with which the results of a check are compared."""
 
     promise: Promise
     gpus: int
@@ -51,7 +51,7 @@ class NodeBaseline:
 
 
 def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    """The result of a check that was started. Output that is not understood gives no verdict, and never a pass.
+    """The result of a check whose Job was started. Output in an unknown form never passes: it gives `no-verdict`.
 
     The result's message is one line without control characters, whatever the program has printed.
     """

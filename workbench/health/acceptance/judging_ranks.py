@@ -20,7 +20,7 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class MultiNodeSetup:
-    """Setup of a run over several nodes of one pool, and the published figure to compare the run's result with."""
+    """Description of a run over several nodes of one pool, with the published figure for the result."""
 
     size: str
     nodes: int
@@ -80,7 +80,9 @@ def _reached(log: str) -> str:
 
 
 def _lacking(given: MultiNodeSetup, said: Transport) -> str:
-    """Problem that counts as a failure at any bandwidth, such as a missing adapter; empty if there is none."""
+    """Problem of the network, such as a missing adapter, that fails the check at any bandwidth; empty if there is
+    none.
+    """
     fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
     if fewer:
         hosts = ", ".join(f"{count} on {host}" for host, count in sorted(fewer.items()))

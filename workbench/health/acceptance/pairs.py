@@ -55,7 +55,7 @@ def rounds(members: Sequence[int]) -> list[list[Pair]]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Checks over pairs of nodes in one cluster; the fields are those of `Acceptance`."""
+    """Runner of the checks over pairs of nodes in one cluster. It has the same fields as `Acceptance`."""
 
     send: Send
     settings: Settings
@@ -164,7 +164,7 @@ def _not_run(
 
 
 def _added(result: NodeResult, each: CheckResult) -> NodeResult:
-    """The node's result with the result of one more check. If the check has a result already, the worse of the two
+    """The node's result with the check result `each` added. If the check has a result already, the worse of the two
     counts.
     """
     earlier = next((one for one in result.checks if one.check == each.check), None)

@@ -31,8 +31,8 @@ _MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 def previous(send: Send, node: Json) -> NodeResult | None:
-    """The node's last acceptance result; None if it has none, or if the result is of an earlier machine with the same
-    name.
+    """The acceptance result that the cluster has for this node. None if there is none, or if it is of an earlier
+    machine with the same name.
     """
     try:
         found = read(send("GET", f"{_MAPS}/{config_map_name(name(node))}", {}))
@@ -62,8 +62,8 @@ def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
 
 
 def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | None]) -> None:
-    """Sends the change of a Node that the function `change` computes from the present Node. Tries again if another
-    client has changed the Node meanwhile.
+    """Sends the patch that the function `change` computes from the present Node; sends nothing if the function returns
+    None. Tries again if another client has changed the Node meanwhile.
     """
     for attempt in range(ATTEMPTS):
         found: Json = send("GET", f"/api/v1/nodes/{node}", {})

@@ -80,7 +80,7 @@ def config_map_name(node: str) -> str:
 
 
 def config_map(result: NodeResult) -> dict[str, Any]:
-    """The ConfigMap with a result."""
+    """The ConfigMap that stores a node's acceptance result."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -127,7 +127,7 @@ def read(config_map_object: Mapping[str, Any]) -> NodeResult:
 
 
 def condition(result: NodeResult) -> dict[str, str]:
-    """Condition of the node that shows the result of its last acceptance run."""
+    """Node condition that shows the acceptance result `result`."""
     when = result.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": ACCEPTED_CONDITION,

@@ -129,7 +129,7 @@ class Acceptance:
 
 
 def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> NodeBaseline:
-    """Values that a check's output on a node is compared with."""
+    """Expected values for a node, with which the output of a check is compared."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
     return NodeBaseline(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

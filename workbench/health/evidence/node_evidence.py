@@ -28,7 +28,7 @@ Advice = Literal["reboot", "replace", "none"]
 
 @dataclass(frozen=True)
 class NodeEvidence:
-    """Evidence about one machine. `node` is None if the node has left the cluster."""
+    """Evidence about one GPU machine and its node. `node` is None if the node has left the cluster."""
 
     name: str
     machine: Machine | None
@@ -55,7 +55,7 @@ class NodeEvidence:
 
     @cached_property
     def findings(self) -> tuple[NodeFinding, ...]:
-        """Causes that this evidence points to, as `physai why` would find them."""
+        """Causes of faults that this evidence shows; `physai why` finds the same causes."""
         return findings_of(
             NodeSigns(
                 name=self.name,
@@ -73,9 +73,7 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """True if `repair` has recently restarted this machine. A repair of an earlier machine with the same name does
-        not count.
-        """
+        """True if `repair` has restarted this machine recently, and not an earlier machine with the same name."""
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
         lately = counts_still(repair.removed or repair.started, self.now)
         return repair.has_ended and repair.action == "reboot" and is_own and lately
@@ -108,7 +106,7 @@ class NodeEvidence:
 
     @property
     def has_fault(self) -> bool:
-        """True if any sign indicates a fault of the machine."""
+        """True if an Xid, a failed check, a missing GPU, an alert or the advice indicates a fault of the machine."""
         of_machine = any(each.xid_class == "node" for each in self.known_xids)
         seen = of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
         return seen or self.advice != "none"

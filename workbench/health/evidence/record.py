@@ -18,8 +18,8 @@ MACHINE, GPUS, STARTS = "machine.json", "gpus.json", "starts.json"
 
 @dataclass(frozen=True)
 class Machine:
-    """Record of one machine. `facts`, `gpus` and `starts` are the documents that the agent writes; a missing document
-    is empty.
+    """Record of one machine. `facts`, `gpus` and `starts` are the three documents that the agent writes; a document
+    that is missing in the ConfigMap is empty here.
     """
 
     name: str
@@ -72,6 +72,8 @@ def read(config_map: Mapping[str, Any]) -> Machine:
 
 
 def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
-    """Newest record of a node. Records that also have the VM id `vm` are preferred, if there are any."""
+    """Newest record of a node; None if there is none. If any record has the VM id `vm`, the newest record with this
+    id.
+    """
     mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
     return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

@@ -1,5 +1,5 @@
-"""Evidence that still counts against a node after the node has passed acceptance. Its causes are worded as in other
-commands.
+"""Evidence that a repaired node is still faulty after it has passed acceptance. The causes are worded as in `physai
+why`.
 
 Pure functions.
 """
@@ -25,7 +25,8 @@ def standing_of(
     reported: Mapping[str, float] | None,
     settled: timedelta = SETTLED,
 ) -> Standing:
-    """Evidence that counts against a node now.
+    """Causes of faults that a node has now, and evidence that could not be read. If no alert can have fired yet, that
+    is a cause, too.
 
     Args:
         evidence: Evidence with pending and firing alerts, and without signs from before the repair.
@@ -43,7 +44,7 @@ def standing_of(
 
 
 def _stands(found: NodeFinding) -> bool:
-    """True for a cause that needs an action or closes a gate. False for a cause that only affects speed or ends by
-    itself.
+    """True for a cause that needs an action or closes a gate. False for a cause that ends by itself or only affects
+    speed.
     """
     return not found.waits or found.gate

@@ -149,7 +149,7 @@ class RepairCluster:
         self._remembered(conflicting(lambda: self.send("PATCH", f"{MAPS}/{record.name}", {}, body)))
 
     def evidence(self, record: Record) -> Json:
-        """Evidence about the node that was stored at the beginning of its repair; empty if none was stored."""
+        """Evidence about the node that the repair stored at its beginning; empty if it stored none."""
         found = self.send("GET", f"{MAPS}/{record.name}", {})
         known = parsed(at(found, "data", {}).get(EVIDENCE_KEY))
         return dict(known) if is_mapping(known) else {}

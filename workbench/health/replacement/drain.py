@@ -25,7 +25,7 @@ MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 @dataclass(frozen=True)
 class Load:
-    """Pods on a node, by how a drain treats them."""
+    """Pods on a node, grouped by the way in which a drain treats them."""
 
     evicted: tuple[tuple[str, str], ...] = ()
     """Namespace and name of the Pods to evict."""
@@ -82,7 +82,7 @@ def _controller(pod: Mapping[str, Any]) -> str:
 
 
 def _kept(pod: Mapping[str, Any], owner: str) -> str:
-    """Reason why a Pod is not evicted; empty if the Pod is evicted."""
+    """Reason why a drain does not evict a Pod; empty if it evicts the Pod. `owner`: kind of the Pod's controller."""
     if at(pod, "metadata.deletionTimestamp"):
         return "is ending"
     workflow = labels(pod).get(WORKFLOW_LABEL)

@@ -15,7 +15,7 @@ from workbench.health.replacement.world import Stopped, World, check_held, same
 
 
 def is_by_hand(record: Record) -> bool:
-    """True for a machine that only a person can restart or delete."""
+    """True if only a person can restart or delete the machine, because it is not in an Azure scale set."""
     return not machine_id(record.provider_id)
 
 
@@ -150,7 +150,9 @@ def _no_successor(record: Record, world: World) -> Record | str:
 
 
 def unready(record: Record, world: World, node: Json) -> str:
-    """Text about what the node lacks before it can take work: readiness, or GPUs; empty if it lacks nothing."""
+    """Conditions that a node still has to meet before it can take work: readiness, or its GPUs. Empty if it meets
+    them.
+    """
     if not is_ready(node):
         return f"{name(node)} to become Ready"
     offered = allocatable(node)

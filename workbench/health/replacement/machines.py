@@ -25,7 +25,7 @@ _MACHINE = re.compile(
 
 @dataclass(frozen=True)
 class PoolState:
-    """State of a node pool in Azure."""
+    """Size limits and provisioning state that a node pool has in Azure."""
 
     count: int
     autoscaled: bool

@@ -58,8 +58,8 @@ def is_reserved(cluster: RepairCluster, record: Record) -> bool:
 
 
 def _held(cluster: RepairCluster, pool: str, holder: Json, now: datetime) -> str:
-    """Text about the other repair that holds the pool's reservation; empty if the pool is free. `holder` is the content
-    of the reservation.
+    """Text about the repair that has reserved the pool; empty if no unfinished repair has. `holder`: content of the
+    reservation.
     """
     if not holder:
         return ""

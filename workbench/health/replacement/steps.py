@@ -22,7 +22,7 @@ from workbench.health.replacement.world import Standing, Stopped, World, check_h
 __all__ = ["Result", "Standing", "Stopped", "World", "perform"]
 
 Result = Record | str
-"""The record with its next step, or a text about what the step waits for."""
+"""Result of one attempt at a step: the record with its next step, or a text that says what the step waits for."""
 
 
 def perform(record: Record, world: World) -> Result:

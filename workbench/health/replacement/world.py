@@ -25,7 +25,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Standing:
-    """Evidence that still stands against an accepted node, and evidence that could not be read."""
+    """Evidence that an accepted node is still faulty, and texts about evidence that could not be read."""
 
     causes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class World:
 
 
 def same(record: Record, world: World) -> Json | None:
-    """The repair's Node object; None if the object has left the cluster, or if a new machine has taken its name."""
+    """The Node object of the repair. None if the object has left the cluster, or if a new machine now has its name."""
     node = world.cluster.node(record.node)
     return node if node is not None and uid(node) == record.node_uid else None
 

@@ -34,7 +34,7 @@ ACCOUNT_KEYS = frozenset(
 
 
 def check(view: View) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow."""
     longest = _longest(view)
     for task in view.tasks:
         if task.facts is not None and task.facts.is_spot and task.on_gpu:

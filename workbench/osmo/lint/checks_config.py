@@ -35,7 +35,9 @@ _KEYS = {
 
 
 def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
-    """Runs all checks of this module. Returns the configuration, or None if OSMO could not load it."""
+    """Adds the findings of all checks in this module to `source`. Returns the configuration, or None if OSMO could not
+    load it.
+    """
     config = config_of_values(document)
     _chart_platform(document, source)
     errors = load_errors(config)
@@ -59,7 +61,7 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
 
 
 def _problems(refusal: Refusal, prefix: str = "") -> list[tuple[Path, str]]:
-    """Path and message of each wrong value that a refusal lists; the refusal's own message if it lists no values."""
+    """Path and message of each wrong value in a refusal; if there is none, an empty path and the refusal's message."""
     found = [(item.steps, f"{prefix}{item.path}: {item.message}") for item in refusal.problems]
     return found or [((), refusal.message)]
 

@@ -32,7 +32,7 @@ even after a failure.
 
 
 def check(view: View) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow."""
     for task in view.tasks:
         product = _image(view, task)
         _gpu_environment(view, task, product)
@@ -102,8 +102,8 @@ def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None)
 
 
 def _ends_by_itself(product: Isaac | None) -> bool:
-    """True if `close` of the Isaac product ends the process in limited time. From Isaac Sim 6.0 on, a watchdog ensures
-    this.
+    """True if the simulator of the Isaac product ends within a limited time after `close`. From Isaac Sim 6.0 on, a
+    watchdog ensures this.
     """
     return product is not None and product.sim is not None and product.sim >= (6, 0)
 

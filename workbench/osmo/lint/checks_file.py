@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"\{\{ *(uuid|workflow_id|output|input:[^}]+?|host:[^}]+?) *
 
 
 def check(view: View, raw: Mapping[str, Any]) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow. `raw`: the parsed file."""
     _names(view)
     _inputs(view)
     _ignored_keys(view, raw)
@@ -127,7 +127,7 @@ def _tokens(view: View, task: TaskView) -> None:
 
 
 def texts(value: Any, path: tuple[str | int, ...]) -> Iterable[tuple[tuple[str | int, ...], str]]:
-    """All texts in a value, each with its path."""
+    """All strings in a value of maps and lists, each with its path. `path`: path of the value itself."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

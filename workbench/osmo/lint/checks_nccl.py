@@ -22,7 +22,7 @@ _INTERFACE = "eth0"
 
 
 def check(view: View) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow."""
     for task in view.tasks:
         if task.on_gpu:
             for name, value, path in _set_by(view, task):

@@ -25,7 +25,7 @@ _QUANTITY = re.compile(r"\d+(\.\d+)?([KMGTPE]i|[mkMGTPE])?|\d+(\.\d+)?[eE][+-]?\
 
 
 def check(view: View, groups: Sequence[GroupObjects]) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow."""
     tasks = {task.name: task for task in view.tasks}
     for group in groups:
         for pod in group.pods:

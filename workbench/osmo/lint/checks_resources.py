@@ -22,7 +22,7 @@ _READ_OTHERWISE = ("G", "M", "T")
 
 
 def check(view: View) -> None:
-    """Runs all checks of this module."""
+    """Adds the findings of all checks in this module to the findings about the workflow."""
     for name, resource in view.spec.resources.items():
         _amounts(view, resource, (*WORKFLOW, "resources", name))
     seen: set[tuple[str, Path]] = set()
@@ -92,7 +92,9 @@ def _unknown_resource(view: View, task: TaskView) -> None:
 
 
 def _where(view: View, task: TaskView, key: str) -> Path:
-    """Path of a key in the resource that a task names; the task's path if the file does not define that resource."""
+    """Path of the key `key` in the resource that a task names. If the file does not define that resource: path of the
+    task.
+    """
     explicit = task.spec.resource in view.spec.resources and "resources" in view.spec.model_fields_set
     return (*task.resource_path, key) if explicit else task.path
 

@@ -23,7 +23,9 @@ CURRENT, NEXT = "6.3", "6.4"
 
 @dataclass(frozen=True)
 class Context:
-    """Context of a check: a configuration, the pool of the workflow, and facts about the platforms' nodes."""
+    """Everything besides the file that a check depends on: a configuration, the workflow's pool, and facts about
+    nodes.
+    """
 
     name: str
     """Name of the stack, or of the file with the configuration."""

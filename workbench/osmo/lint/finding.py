@@ -33,13 +33,13 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowFinding(Finding):
-    """A finding about a file. `where`: path of the value, with dots."""
+    """Finding about a workflow file. `where`: path of the value that the finding is about, with dots."""
 
     file: str
     line: int
-    """Line number from 1 in the file before rendering."""
+    """Line number, counted from 1, in the file before it is rendered."""
     column: int
-    """Column number from 1."""
+    """Column number, counted from 1."""
     title: str
     reason: str
 

@@ -47,7 +47,9 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
 
 
 def failure(work: Callable[[], object]) -> str | None:
-    """Runs `work`, on a file of unknown origin, within LIMIT. Returns the reason if it fails; None if it succeeds."""
+    """Runs the function `work` within LIMIT, because it reads a file of unknown origin. Returns the reason why it
+    failed; None if it succeeded.
+    """
     try:
         return process.run(partial(_message, work), LIMIT)
     except process.Stopped:

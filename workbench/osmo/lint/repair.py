@@ -63,7 +63,7 @@ _SAMPLES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Repaired:
-    """A workflow that is valid because invalid values were replaced, and the paths of the placeholders."""
+    """A workflow whose invalid values were replaced by placeholders, and the placeholders' paths."""
 
     spec: schema.WorkflowSpec
     placeholders: frozenset[Path]
@@ -142,7 +142,7 @@ def _shown(path: Path) -> str:
 
 
 def _known(path: Path) -> list[str]:
-    """Keys that are valid in place of the path's last key."""
+    """Keys that OSMO's schema allows in the map in which the last key of `path` is."""
     model: type[BaseModel] | None = None
     match path[1:-1]:
         case ():
@@ -186,7 +186,7 @@ def _replace(data: dict[str, Any], path: Path, kind: str) -> None:
 
 
 def _number(path: Path) -> str:
-    """The indexes in a path as text, which make a placeholder's name unique."""
+    """The indexes in a path, joined with hyphens. They make the name of a placeholder unique."""
     return "-".join(str(step) for step in path if isinstance(step, int))
 
 

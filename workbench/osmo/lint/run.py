@@ -45,7 +45,7 @@ MOST_FINDINGS = 200
 
 @dataclass
 class Checked:
-    """Result of checking one file."""
+    """Result of the check of one file: its findings and, for a valid workflow, what OSMO would create."""
 
     file: str
     kind: str
@@ -238,8 +238,8 @@ def _with_contents(
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:
-    """Result of a submission: the objects that OSMO would create. Adds a finding for a refusal that no rule
-    has found.
+    """The submission and the objects that OSMO would create for it. If OSMO refuses the workflow, an empty result; the
+    refusal becomes a finding if no rule has reported an error.
     """
     errors = [item for item in view.source.findings if item.is_error]
     try:

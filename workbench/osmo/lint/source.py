@@ -122,8 +122,8 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """YAML node of the key or item at a path. If the path does not exist, the node of the longest part of the path
-        that exists.
+        """YAML node of the key or item at a path, or of the longest part of the path that exists. None if the file is
+        empty or not YAML.
         """
         here, found = self._root, self._root
         for step in path:
@@ -142,8 +142,8 @@ class Source:
         return here is not None
 
     def field_of(self, base: Path, text: str) -> Path | None:
-        """Path of a field below `base` whose name or value equals `text`; else path of a field whose value contains
-        `text`.
+        """Path of a field below `base` whose name or value equals `text` or, if there is none, whose name or value
+        contains `text`. None if no field does.
         """
         here: yaml.Node | None = self._root
         for step in base:

@@ -69,7 +69,9 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
 
 
 def forces_capabilities(template: Mapping[str, Any]) -> bool:
-    """True if a merged pod template sets a task's NVIDIA driver capabilities to `all`, whatever the workflow says."""
+    """True if a merged pod template gives tasks the NVIDIA driver capabilities `all`, so that the workflow's value has
+    no effect.
+    """
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         if container.get("name") == CONTROL_CONTAINER:
             continue
@@ -81,7 +83,7 @@ def forces_capabilities(template: Mapping[str, Any]) -> bool:
 
 @dataclass
 class View:
-    """A workflow that the schema accepts, and the context of its check."""
+    """A workflow that OSMO's schema accepts, with the context in which it is checked."""
 
     source: Source
     context: Context
@@ -129,7 +131,7 @@ class View:
         return {**task.spec.environment, **{name: value for name, _, value in pairs}}
 
     def variables(self, task: TaskView) -> dict[str, Any]:
-        """Default variables of the task's platform."""
+        """Default variables of the task's pool, overridden by those of its platform."""
         own = task.platform.default_variables if task.platform else {}
         return default_variables(self.pool.common_default_variables, own)
 

@@ -17,7 +17,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 
 _ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 _STATUSES = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "skipped": "skip", "not run": "not run"}
-"""Statuses in DCGM's JSON, in lower case, and the status of `DiagTest` for each."""
+"""Status of `DiagTest` for each status in DCGM's JSON (in lower case)."""
 _RAN = ("pass", "warn", "fail")
 _NAMES = {"gpu_memory": "memory"}
 """Names of tests in DCGM 3 that differ from those in DCGM 4 after both are put in lower case."""
@@ -45,7 +45,7 @@ class Diag:
     tests: Sequence[DiagTest]
 
     def gpus_of(self, test: str) -> set[str]:
-        """Numbers of the GPUs on which a test ran, with any result."""
+        """Numbers of the GPUs on which a test ran, whatever its result."""
         found = [each for each in self.tests if spelled(each.name) == test and each.status in _RAN]
         return {gpu for each in found if each.where.startswith("GPU ") for gpu in re.findall(r"\d+", each.where[4:])}
 
@@ -138,7 +138,7 @@ def _name(test: Mapping[str, Any]) -> str:
 
 
 def _tests(name: str, test: Mapping[str, Any]) -> list[DiagTest]:
-    """Results of one test. DCGM 4 also writes a summary, which is added only if no other result has its status."""
+    """Results of one test. The summary that DCGM 4 writes is added if no other result has the summary's status."""
     given = _entries(test, "results") if test.get("results") is not None else []
     summary = test.get("test_summary")
     if summary is not None and not any(_status(each) == _status(_object(summary, "test_summary")) for each in given):

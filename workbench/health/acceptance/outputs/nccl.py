@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Nccl:
-    """The result of one run of nccl-tests."""
+    """Result of one run of nccl-tests, from the table that it prints."""
 
     ranks: int
     rows: int
@@ -57,7 +57,9 @@ def read_nccl(text: str) -> Nccl:
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """Size and cells of each row. The cells: time, bandwidths and wrong elements, first out of place, then in place."""
+    """Message size in bytes, and the further cells, of each row: time, bandwidths and wrong elements, first for the
+    out-of-place operation, then for the in-place operation.
+    """
     found: list[tuple[int, list[str]]] = []
     for line in text.splitlines():
         row = _ROW.fullmatch(line.strip())
