@@ -109,8 +109,8 @@ def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
 def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Loaded:
     """Returns `loaded` with `charts.source: cache`, unless a simulation asks for another source.
 
-    A real release is installed from the archive that was verified: Pulumi's Kubernetes provider would download the
-    chart again, and compare the download with nothing.
+    With `cache`, a release is installed from the archive that was verified. With another source, Pulumi's Kubernetes
+    provider would download the chart again, without a check of its checksum.
     """
     if is_simulated(environment) and environment.get(CHARTS_VARIABLE) != "cache":
         return loaded
@@ -203,7 +203,8 @@ def today() -> datetime.date:
 def engine_config() -> dict[str, Any]:
     """All settings of this stack in the engine's configuration, declared in Pulumi.yaml or not.
 
-    `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error. The
-    language host passes everything in PULUMI_CONFIG; the Automation API passes it in the runtime's own map.
+    `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error. The language
+    host passes all settings in the environment variable PULUMI_CONFIG; the Automation API passes them in a map inside
+    Pulumi's Python runtime.
     """
     return of_project({**get_config_env(), **CONFIG.get()}, pulumi.get_project())

@@ -24,7 +24,7 @@ INSTALL = (
     "plugin, find out why it was published again."
 )
 _PULL_SECONDS = 3600
-"""Seconds that a pull may take: the first one may have to build helm."""
+"""Time limit of a pull in seconds. The first pull on a machine is slow because it may have to build helm."""
 
 
 class PullFailed(Exception):
@@ -86,8 +86,8 @@ def _problems(
 
 
 def installed_plugins(name: str, pin: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Programs on this machine that the engine may run as the plugin `name`: the one on PATH, which takes precedence,
-    then the installed one of version `pin`.
+    """Programs on this machine that the engine may run as the plugin `name`: first the program on PATH, which takes
+    precedence, then the installed program of version `pin`.
     """
     program = f"pulumi-resource-{name}"
     if ambient := shutil.which(program, path=environment.get("PATH", "")):

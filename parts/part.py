@@ -1,4 +1,6 @@
-"""Optional parts of the platform as data: what a part installs, and the pure functions that decide about it."""
+"""Optional parts of the platform as data: what a part installs, and the pure functions that derive it from a stack's
+settings.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class ReleasePlan:
     """True where something other than Helm waits for the release's Pods, such as the GPU gate."""
     timeout_seconds: int = 600
     objects: tuple[Mapping[str, Any], ...] = ()
-    """Objects of kinds that the release brings, declared after it."""
+    """Kubernetes objects whose CRDs the release installs; they are declared after the release."""
 
     @property
     def namespace(self) -> str:
@@ -59,7 +61,7 @@ class SecretPlan:
     namespace: str
     name: str
     data: Mapping[str, str]
-    """Names of the stack's secrets, each by the key that the value has in the Kubernetes Secret."""
+    """Names of the stack's secrets, each under the key that its value gets in the Kubernetes Secret."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class PartPlan:
     secrets: tuple[SecretPlan, ...] = ()
     """Secrets that are created before the releases."""
     after: tuple[Mapping[str, Any], ...] = ()
-    """Objects of kinds that the releases bring, declared after all releases."""
+    """Kubernetes objects whose CRDs the releases install; they are declared after all releases."""
 
     def release(self, key: str) -> ReleasePlan:
         """The part's release with the key `key`. Raises KeyError if there is none."""

@@ -16,7 +16,8 @@ LIST = "parts.yaml"
 
 
 def team_names(folder: Path) -> list[str]:
-    """Names in a project's list of its own parts, in the order in which they are declared; none where it has no list.
+    """Names in a project's list of its own parts, in the order in which they are declared; empty for a project without
+    a list.
 
     Raises:
         PartError: The file is no list of names.

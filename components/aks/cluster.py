@@ -164,7 +164,7 @@ class Cluster(pulumi.ComponentResource):
 
 def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
     """Setting that makes AKS force upgrades until `until`; None if `until` is None, because ARM ignores the setting
-    without an end.
+    without an end time.
     """
     if until is None:
         return None
@@ -243,8 +243,8 @@ def _network_profile(
 
 
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Settings of access to the API server: the address ranges that may reach a public API server, or the private
-    endpoint of a private one; and permission for `az aks command invoke`.
+    """Settings of access to the API server: for a public API server, the address ranges that may reach it; for a
+    private API server, its private endpoint; for both, permission for `az aks command invoke`.
 
     If the settings name no address range, a public API server accepts all addresses. If they name ranges, the nodes'
     addresses are added: nodes too reach the API server from outside, through the NAT gateways or the firewall.
@@ -273,6 +273,7 @@ def _single_address_range(address: str) -> str:
 def _issuer_url(profile: object) -> str:
     """URL of the token issuer in an OIDC issuer profile.
 
-    A cluster whose issuer is enabled always has one; the SDK's types allow for a disabled issuer.
+    The profile has a URL whenever the issuer is enabled, as in every cluster of this project; the SDK's types allow for
+    a disabled issuer.
     """
     return getattr(profile, "issuer_url", None) or ""

@@ -17,7 +17,9 @@ class ResourceGroupArgs:
 
 
 class ResourceGroup(pulumi.ComponentResource):
-    """Resource group of one stack: cost, access and deletion are per stack."""
+    """Resource group of one stack. Each stack has its own group, so that its cost, access and deletion are separate
+    from other stacks'.
+    """
 
     group: resources.ResourceGroup
     name: pulumi.Output[str]

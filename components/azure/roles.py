@@ -20,10 +20,10 @@ def assign_role(
     subscription_id: str,
     opts: pulumi.ResourceOptions,
 ) -> authorization.RoleAssignment:
-    """Assign `role` on `scope`, an ARM id, to the Entra object `principal_id`.
+    """Assigns `role` on `scope`, an ARM id, to the Entra object `principal_id`.
 
-    The type is always sent: without it ARM looks the principal up in Entra, and refuses one that is seconds old
-    (PrincipalNotFound).
+    `principal_type` is always sent. Without it, ARM looks up the principal in Entra, and refuses a principal that was
+    created seconds ago (PrincipalNotFound).
     """
 
     def assignment_name(parts: list[str]) -> str:

@@ -43,8 +43,9 @@ class PostgresArgs:
 class Postgres(pulumi.ComponentResource):
     """PostgreSQL server with one database, and the extensions that OSMO creates in it.
 
-    With `restore` there is a second server, with the first server's database as it was at a point in time; connections
-    go to the second one. Where another stack's server is restored, this stack has no first server.
+    With `restore`, the component also declares a second server, with the database of the first server as it was at a
+    point in time. The control plane then connects to the second server. If `restore` names the server of another stack,
+    the component declares only the restored server.
 
     Attributes:
         server: the server that connections go to.
@@ -167,8 +168,8 @@ class Postgres(pulumi.ComponentResource):
         )
 
     def _configure(self, name: str, server: dbforpostgresql.Server, first: pulumi.Resource, rules: str) -> None:
-        """Declares the server's parameters and firewall rules, one after the other: the server refuses a second change
-        during a first one.
+        """Declares the server's parameters and firewall rules, one after the other: the server refuses a change while
+        another one is in progress.
         """
         args, before = self._args, first
         for parameter, value in PARAMETERS.items():

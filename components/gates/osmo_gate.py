@@ -20,9 +20,9 @@ from physical_ai.readiness.client import Send, connect, connect_to_change
 from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, wait_until_empty
 
 READY_MINUTES = 15
-"""Minutes for KAI's operator to create its scheduler, on a node that the autoscaler may have to add first."""
+"""Minutes that the gate waits for OSMO's software, for which the autoscaler may first have to add a node."""
 DELETION_MINUTES = 10
-"""Minutes for workflows' Pods to write a checkpoint, and for the agents to collect their last logs."""
+"""Minutes that the gate waits for deleted workflows: Pods write a checkpoint, and agents collect their last logs."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ removal of a pool would wait for Pods on nodes that no longer exist.
 def nvidia_driver(
     resource: str, driver: DriverResource, release: kubernetes.helm.v3.Release, opts: pulumi.ResourceOptions
 ) -> kubernetes.apiextensions.CustomResource:
-    """Declares the NVIDIADriver of one pool. The engine does not wait for it: the driver takes minutes to build.
+    """Declares the NVIDIADriver of one pool. The engine does not wait for the driver, which takes minutes to build.
 
-    The field `repository` is made an output that is known only after the release, so that previews do not check the
-    object. A preview checks an object whose fields are all known against the CRD in the cluster. In an upgrade that is
-    still the old release's CRD, and a field of the new release would fail (`field not declared in schema`).
+    The field `repository` is made an output that is known only after the release. If all fields were known, a preview
+    would check the object against the CRD in the cluster. During an upgrade, the cluster still has the old release's
+    CRD, which refuses fields of the new release (`field not declared in schema`).
     """
     repository = driver.spec["repository"]
     return kubernetes.apiextensions.CustomResource(

@@ -14,7 +14,7 @@ from components.kubernetes.objects import declare_agent
 from physical_ai.planning.evidence_objects import EvidenceObjects
 
 OBJECTS = "gpu-evidence"
-"""Name, or first part of the name, of the evidence objects."""
+"""Name of the Kubernetes objects that record GPU machines, or the first part of their names."""
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ class GpuOperatorArgs:
     after: Sequence[pulumi.Resource] = ()
     """Resources that must exist before the first operand runs."""
     installs: bool = True
-    """True where the stack installs the GPU Operator. False where the cluster already has one: then only the ConfigMaps
-    are created, and the owner of that operator has to refer to them in its configuration.
+    """True where the stack installs the GPU Operator. False where the cluster has a GPU Operator of another owner: the
+    stack then creates only the ConfigMaps, and the owner has to refer to them in the operator's configuration.
     """
 
 

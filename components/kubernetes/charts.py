@@ -38,8 +38,8 @@ def missing_archives(charts: Iterable[Chart]) -> list[Chart]:
 
 
 def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
-    """Reasons not to install an archive: it is not the pinned one, or the pin has no checksum to compare the archive
-    with.
+    """Reasons why chart archives must not be installed: an archive is not the pinned one, or the pin has no checksum to
+    compare the archive with.
     """
     for chart in charts:
         try:

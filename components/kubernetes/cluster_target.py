@@ -1,4 +1,4 @@
-"""The cluster that Kubernetes objects are created in, and the options that all of them share."""
+"""The cluster in which Kubernetes objects are created, and the resource options that all these objects share."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ExistingClusterArgs:
-    """Inputs of `ExistingCluster`. `kubeconfig`: path of the kubeconfig file; None for the file in KUBECONFIG, or
-    otherwise kubectl's default file.
+    """Inputs of `ExistingCluster`. `kubeconfig`: path of the kubeconfig file; if None, the file in the environment
+    variable KUBECONFIG or, without this variable, kubectl's default file.
     """
 
     settings: Settings

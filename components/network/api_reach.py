@@ -50,7 +50,9 @@ def _gateway(inputs: Mapping[str, Any] | None) -> Any:
 
 
 def _authorized(group: str, cluster: str) -> list[str]:
-    """Address ranges from which the cluster accepts requests now; empty if it accepts all, or does not exist."""
+    """Address ranges from which the cluster accepts requests now; empty if the cluster accepts all addresses or does
+    not exist.
+    """
     try:
         found = containerservice.get_managed_cluster(resource_group_name=group, resource_name=cluster)
     except Exception as problem:

@@ -91,8 +91,8 @@ class MonitorScope(pulumi.ComponentResource):
     def _connect(
         self, args: MonitorScopeArgs, group: pulumi.Input[str], scope: pulumi.Input[str]
     ) -> list[pulumi.Resource]:
-        """Declares the entries of the scope, one after the other: each changes the scope, which refuses a second
-        change at the same time.
+        """Declares the entries of the scope, one after the other: every entry changes the scope, and a scope refuses a
+        change while another one is in progress.
         """
         found: list[pulumi.Resource] = []
         for key, resource_id in {**args.connected, "configuration": self.endpoint.id}.items():

@@ -101,7 +101,8 @@ class Network(pulumi.ComponentResource):
     def _inbound(self, name: str, args: NetworkArgs, group: network.NetworkSecurityGroup) -> list[pulumi.Resource]:
         """Declares the inbound security rules, and returns the last one.
 
-        Each rule is a resource of its own, so that rules which a landing zone's policy adds stay.
+        Each rule is a separate resource, so that updates keep the rules that a landing zone's policy has added to the
+        group.
 
         The rules are created one after the other and before the subnets: ARM refuses a write on a group that is being
         written.

@@ -44,8 +44,8 @@ def ask_azure(loaded: Loaded, subscription: str) -> None:
 
 
 def _address() -> str | None:
-    """Address of the Azure Resource Manager to ask; None if there is none to ask: in Azure clouds other than the public
-    one, and in a simulation that sets no address.
+    """Address of the Azure Resource Manager to ask. None in Azure clouds other than the public one, and in a simulation
+    that sets no address: the checks are then skipped.
     """
     if is_simulated(os.environ):
         return os.environ.get(ARM_VARIABLE)

@@ -166,7 +166,8 @@ def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscriptio
 
 
 def _cleaned(parent: Parent, loaded: Loaded, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
-    """Declares the cleanup release, which removes the stack's remains from an existing cluster when it is deleted.
+    """Declares the cleanup release in an existing cluster. When the release is deleted, it removes what the stack has
+    left in the cluster.
 
     Returns `target` with the release in `after`: all other objects are created after the release, and so deleted before
     it.

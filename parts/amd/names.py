@@ -40,7 +40,7 @@ def images(version: str) -> tuple[str, ...]:
     node labeller are left out, because settings can replace them.
 
     Source: ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0, values; internal/metricsexporter/metricsexporter.go.
-    The tag of the exporter is that of the operator.
+    The exporter has the same tag as the operator.
     """
     own = (
         "gpu-operator",

@@ -22,12 +22,12 @@ GB = 10**9
 
 
 def claim_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose GPUs are given to Pods by claims."""
+    """Pools whose GPUs Pods get by resource claims."""
     return {name: pool for name, pool in settings.pools.items() if pool.uses_claims}
 
 
 def device_of(pool: Pool) -> ClaimDevice | None:
-    """A GPU of the pool as the DRA driver describes it; None where the catalogue does not know it."""
+    """A GPU of the pool as the DRA driver describes it; None if the catalogue does not know the GPU."""
     gpu = machine(pool.sku).gpu if knows_gpu(pool) else None
     return claim_devices().get(gpu.model) if gpu is not None else None
 
@@ -79,7 +79,7 @@ def driver_roots(settings: Settings) -> Mapping[str, str]:
 
 
 def slices_time(settings: Settings) -> bool:
-    """True where a claim sets a time slice, for which the driver needs a feature gate."""
+    """True if a claim sets a time slice. The DRA driver then needs a feature gate."""
     return any(claim.time_slice is not None for claim in settings.dra.claims.values())
 
 

@@ -51,7 +51,9 @@ def host(service: str) -> str:
 
 
 def storage_url() -> str:
-    """Address of the S3 gateway. It has no certificate: only network policies keep other Pods from it."""
+    """Address of the S3 gateway. The gateway has no certificate and serves plain HTTP: only network policies protect it
+    from other Pods.
+    """
     return f"http://{host(STORAGE)}:{PORTS[STORAGE]}"
 
 

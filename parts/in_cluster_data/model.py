@@ -31,7 +31,7 @@ MemoryGb = Annotated[int, Field(ge=1, le=512)]
 
 
 class InClusterPostgres(Model):
-    """PostgreSQL 16."""
+    """Settings of the database in the cluster: PostgreSQL 16."""
 
     storage_gb: Annotated[int, Field(ge=4, le=32767)] = Field(
         default=32, description="Volume in GiB; it never shrinks."
@@ -41,7 +41,7 @@ class InClusterPostgres(Model):
 
 
 class InClusterCache(Model):
-    """Valkey, which writes every change to its volume."""
+    """Settings of the cache in the cluster: Valkey, which writes every change to its volume."""
 
     storage_gb: Annotated[int, Field(ge=4, le=32767)] = Field(
         default=8, description="Volume in GiB, at least four times the memory; it never shrinks."
@@ -51,7 +51,9 @@ class InClusterCache(Model):
 
 
 class InClusterStorage(Model):
-    """SeaweedFS with its S3 gateway: one bucket each for data, logs and apps."""
+    """Settings of the storage in the cluster: SeaweedFS with its S3 gateway, and one bucket each for data, logs and
+    apps.
+    """
 
     storage_gb: Annotated[int, Field(ge=64, le=32767)] = Field(
         default=256, description="Volume in GiB for all buckets; it never shrinks."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 POSTGRES, CACHE, STORAGE = "osmo-postgres", "osmo-cache", "osmo-storage"
-"""Names of the services, and of their objects.
+"""Names of the three data services in the cluster, and of their Kubernetes objects.
 
-The name of a volume from a restored snapshot also has the snapshot's time.
+A volume that was restored from a snapshot also has the snapshot's time in its name.
 """
 SERVICES = (POSTGRES, STORAGE, CACHE)
 """Services in the order of their snapshots: the storage comes after the database, so that its snapshot contains every
@@ -17,12 +17,12 @@ PORTS: Mapping[str, int] = {POSTGRES: 5432, CACHE: 6379, STORAGE: 8333}
 IMAGES: Mapping[str, str] = {POSTGRES: "library/postgres", CACHE: "valkey/valkey", STORAGE: "chrislusf/seaweedfs"}
 """Names of the images in physical_ai/catalog/data/images.yaml."""
 REGISTRY = "docker.io"
-"""Registry to which the publishers of the images push them."""
+"""Default registry of the images, to which their publishers push them."""
 
 LABEL = "physical-ai/data-service"
 """Label of the services' Pods; its value is the service's name."""
 REGION = "us-east-1"
-"""Region that S3 clients have to name; SeaweedFS accepts every one."""
+"""AWS region that S3 clients have to name in requests. SeaweedFS accepts any region."""
 
 CONFIG_FILE, IDENTITIES_FILE = "valkey.conf", "identities.json"
 CREDENTIAL_FILE = "cred.yaml"

@@ -88,7 +88,9 @@ def _volumes(given: InCluster) -> Iterator[SettingFinding]:
 
 
 def _unused(given: DataServices) -> Iterator[SettingFinding]:
-    """Errors of settings of managed services, which have no counterpart in the cluster and would have no effect."""
+    """Errors about settings of Azure's managed services that have no counterpart in the cluster, and so would have no
+    effect.
+    """
     sections = {
         "postgres": given.postgres != Postgres(),
         "redis": given.redis != Redis(),

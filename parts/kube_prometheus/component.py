@@ -25,7 +25,7 @@ from physical_ai.settings.secrets import Secrets
 from physical_ai.telemetry.dashboards.of_stack import of_stack
 
 PASSWORD_LENGTH = 32
-"""Characters of the password of Grafana's administrator."""
+"""Number of characters in the password of Grafana's administrator."""
 
 
 class KubePrometheus(ChartPart):

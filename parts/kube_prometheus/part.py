@@ -16,7 +16,7 @@ runs beside AKS's node exporter.
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
-    """Node exporter for InfiniBand, in a stack that has nodes with InfiniBand; else none."""
+    """Node exporter for InfiniBand; empty in a stack without nodes that have InfiniBand."""
     return (INFINIBAND,) if any(map(has_infiniband, settings.pools.values())) else ()
 
 

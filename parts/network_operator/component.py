@@ -1,4 +1,6 @@
-"""Component of the Network Operator, the NicClusterPolicy that says what it installs, and the networks of Pods."""
+"""Component of the Network Operator, of the NicClusterPolicy that determines which drivers and plugins the operator
+installs, and of the networks of Pods.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ class NetworkOperator(ChartPart):
     def after(self) -> None:
         """Declares the NicClusterPolicy, then the networks.
 
-        The policy's controller brings the kind IPPool. Pulumi's Kubernetes provider repeats the creation while a kind
-        does not exist yet (pulumi/pulumi-kubernetes provider/pkg/await/await.go, Creation).
+        The operator installs the CRD of the kind IPPool only because of the policy. Pulumi's Kubernetes provider
+        repeats the creation of an object while its kind does not exist yet (pulumi/pulumi-kubernetes
+        provider/pkg/await/await.go, Creation).
         """
         given, *networks = self.args.plan.after
         spec = given["spec"]

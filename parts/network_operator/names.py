@@ -28,15 +28,16 @@ controllers/nicclusterpolicy_controller.go).
 OFED_DRIVERS = PARTS / "network_operator" / "ofed_drivers.yaml"
 """File with the DOCA-OFED driver of each pinned release."""
 OFED_BLACKLIST = {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf"}
-"""Environment variable of the driver container that keeps the node's own modules from being loaded before the
-container's (Azure/aks-rdma-infiniband configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52).
+"""Environment variable of the container that installs the OFED driver. It keeps the node from loading its own kernel
+modules instead of the container's (Azure/aks-rdma-infiniband configs/nicclusterpolicy/base;
+Mellanox/doca-driver-build#52).
 """
 
 NETWORK_KIND = "MacvlanNetwork"
 POOL_API_VERSION, POOL_KIND = "nv-ipam.nvidia.com/v1alpha1", "IPPool"
 """API version and kind of nv-ipam's address pools.
 
-The operator brings the kind once a policy names nv-ipam (manifests/state-nv-ipam-cni).
+The operator installs the CRD of this kind once a NicClusterPolicy asks for nv-ipam (manifests/state-nv-ipam-cni).
 """
 NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a Pod with the networks, separated by commas, on which Multus gives the Pod an interface."""
@@ -56,8 +57,8 @@ driver.
 
 RESOURCE_PREFIX = "rdma"
 SHARED_RESOURCE, VF_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib", f"{RESOURCE_PREFIX}/ib"
-"""Resources that Pods request, as Azure/aks-rdma-infiniband names them: with SHARED_RESOURCE every Pod sees all
-adapters, with VF_RESOURCE each Pod has adapters of its own.
+"""Names of the RDMA resources that Pods request, the same names as in Azure/aks-rdma-infiniband. A Pod with
+SHARED_RESOURCE sees all adapters of its node; a Pod with VF_RESOURCE has adapters that no other Pod uses.
 """
 SHARED_PODS = 63
 """Largest number of Pods on a node that share its adapters (`rdmaHcaMax` of Azure/aks-rdma-infiniband)."""
@@ -99,7 +100,9 @@ class OfedDriver(Row):
 
 @cache
 def ofed_driver(release: str) -> str:
-    """Version of the driver for a pinned release. Raises CatalogError where its row is missing."""
+    """Version of the driver for a pinned release. Raises CatalogError for a release that the file `OFED_DRIVERS`
+    lacks.
+    """
     label = file_label(OFED_DRIVERS)
     rows = (row(OfedDriver, each, f"{label}: {each.get('release')}") for each in read_rows(OFED_DRIVERS))
     found = next((each.version for each in rows if each.release == release), None)

@@ -10,8 +10,8 @@ METRICS_PORT = 2112
 
 DATASTORE_SECRET = "nvsentinel-datastore"  # noqa: S105 - a name
 DATASTORE_KEY = "MONGODB_URI"
-"""Key, in the Secret, of the connection string that NVSentinel's modules read (values-cosmosdb-test.yaml of the
-chart).
+"""Key in the Secret `DATASTORE_SECRET`; its value is the connection string that NVSentinel's modules read
+(values-cosmosdb-test.yaml of the chart).
 """
 GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
 """Label of the nodes that fault-quarantine counts. The GPU Operator sets it, and CPU nodes do not have it."""

@@ -115,7 +115,8 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
 def _listener() -> dict[str, Any]:
     """Pod template of listeners.
 
-    The chart merges only a container named `listener` with its own; a container of another name would be added.
+    The template's container has to be named `listener`: the chart merges a container of this name with its own
+    container, and adds a container of any other name to it.
     """
     container = {"name": "listener", "securityContext": CONTAINER_SECURITY}
     selector = {POOL_LABEL: CPU_POOL}

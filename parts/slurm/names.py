@@ -28,7 +28,7 @@ RESOURCE_TYPE = "gpu"
 other types (NVIDIA/k8s-test-infra, docs/guides/slinky).
 """
 OUT_LABEL = "physical-ai/slurm-out"
-"""Label that keeps slurmd's Pod off a node that Slurm has drained. The label counts with any value."""
+"""Label that keeps slurmd's Pod off a node that Slurm has drained. Any value of the label has this effect."""
 NODE_PREFIX = "nodeset.slinky.slurm.net/"
 CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
 """Annotation of a node with the reason for its drain in Slurm (SlinkyProject/slurm-operator,

@@ -83,7 +83,9 @@ class CheckImage(Row):
 
 
 class NcclFloor(Row):
-    """Least average bus bandwidth of an all-reduce of one message size over all GPUs of a node, in GB/s."""
+    """Least average bus bandwidth, in GB/s, that an all-reduce over all GPUs of a node reaches with one message
+    size.
+    """
 
     bytes: Annotated[str, Field(pattern=r"^\d+[KMG]$")]
     bus_gb_s: Annotated[float, Field(gt=0)]

@@ -75,7 +75,9 @@ def locked() -> dict[tuple[str, str], Locked]:
 
 
 def expected_sha256(chart: Chart) -> str | None:
-    """Checksum that an archive must have: the catalogue's, otherwise the recorded one; None before the first pull."""
+    """Checksum that an archive must have: the checksum in the catalogue or, if the catalogue has none, the checksum
+    recorded by the first pull; None before the first pull.
+    """
     recorded = locked().get((chart.name, chart.version))
     return chart.sha256 or (recorded.sha256 if recorded else None)
 
@@ -104,7 +106,8 @@ def verify(chart: Chart, path: Path) -> str:
     """Checks that an archive is the pinned one, and returns its checksum.
 
     Raises:
-        ChecksumMismatch: The checksum is another one, or there is none to compare it with.
+        ChecksumMismatch: The archive has a checksum other than the expected one, or no checksum is known to compare it
+            with.
         OSError: The archive cannot be read.
     """
     expected, found = expected_sha256(chart), sha256_of(path)

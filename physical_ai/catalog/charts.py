@@ -123,8 +123,8 @@ def _versions_of(line: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
 
 
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows about charts, each with the name of its file for messages: the catalogue's own rows before those of
-    parts.
+    """Rows about charts, each with the name of its file for messages. Rows of the catalogue's own file come before rows
+    of parts' files.
     """
     yield from read_all_rows(DATA / PINS)
 

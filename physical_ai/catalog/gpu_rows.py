@@ -93,7 +93,7 @@ class DriverBranch(Row):
     branch: Annotated[int, Field(ge=300, le=999)]
     designation: Literal["long-term", "production", "new-feature"]
     vgpu: str | None = None
-    """vGPU branch of a GRID driver branch."""
+    """vGPU branch of a GRID driver branch; None for a driver branch of another kind."""
     end_of_life: datetime.date | None
     broken_kernels: tuple[Minor, ...] = ()
     """Series of the azure kernel for which the branch's modules do not build."""

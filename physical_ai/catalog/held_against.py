@@ -60,8 +60,8 @@ class Held(Row):
 
 @lru_cache(maxsize=1)
 def held() -> tuple[Held, ...]:
-    """All comparisons: first those of charts in the order of their pins, then those of the simulator's models and of
-    policies.
+    """All comparisons: first the comparisons of charts, in the order of their pins, then the comparisons of the
+    simulator's models and of policies.
     """
     charts = ((file, {"subject": f"chart {name}", **data}) for file, name, data in comparisons())
     others = ((FILE.name, data) for data in read_rows(FILE))

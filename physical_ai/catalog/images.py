@@ -36,7 +36,7 @@ class Image(Row):
     date: datetime.date
 
     def at(self, registry: str) -> str:
-        """Reference of the image in a registry, or in a mirror of one."""
+        """Reference of the image in `registry`, which is the address of a registry or of a mirror."""
         return f"{registry.rstrip('/')}/{self.name}:{self.tag}@{self.digest}"
 
 

@@ -115,6 +115,6 @@ def _detection(values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _has_gpus(classes: Any) -> bool:
-    """True where a list of PCI classes includes those of GPUs: a main class stands for all its subclasses."""
+    """True if the list `classes` covers GPUs: it has the PCI main class 03, or both of its subclasses 0300 and 0302."""
     given = {str(each) for each in cast("Sequence[Any]", classes)} if isinstance(classes, Sequence) else set[str]()
     return "03" in given or {"0300", "0302"} <= given

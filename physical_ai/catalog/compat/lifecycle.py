@@ -42,8 +42,8 @@ def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
 
 
 def judge_release(release: OperatorRelease, today: datetime.date, *, production: bool = False) -> Iterator[Finding]:
-    """Findings about the life cycle of the operator's line, advisories on the release, and facts about it that are
-    unknown.
+    """Findings about the life cycle of the operator's line, about advisories on the release, and about facts of the
+    release that are unknown.
     """
     phase = lifecycle(release, today)
     newest = newest_release().version

@@ -11,8 +11,8 @@ from physical_ai.findings import Finding, Severity
 DEFAULT_SOURCES = "command,file"
 """Default of the toolkit's RUNTIME_CONFIG_SOURCE: first the running daemon's configuration, then its file."""
 NRI_SINCE = ((1, 7, 30), (2, 1, 0))
-"""Versions of containerd from which on NRI works with the operator's plugin: a patch of 1.7 in the 1.7 line, and a
-version for all later lines (NVIDIA GPU Operator docs, cdi).
+"""First versions of containerd with which NRI works with the operator's plugin: the first patch of the 1.7 line, and
+the first version of all later lines (NVIDIA GPU Operator docs, cdi).
 """
 NRI_DOCS = "NVIDIA GPU Operator docs, cdi"
 
