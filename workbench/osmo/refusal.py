@@ -69,7 +69,9 @@ _MESSAGES = {
     "missing": "this key is missing",
     "extra": "this key does not exist",
 }
-"""Instruction to the user, by the first word of Pydantic's error type."""
+"""Message that tells the user what to write, or what is wrong with a key, by the first word of Pydantic's error
+type.
+"""
 
 
 def _message(kind: str, message: str) -> str:

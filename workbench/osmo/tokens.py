@@ -15,7 +15,7 @@ from workbench.osmo.refusal import Refusal, crash
 
 _ARRAY = re.compile(r"ARRAY:\[(.*)\]")
 _DEFAULT_CACHE = 0.9
-"""Share of a task's storage that is cache by default."""
+"""Default size of a task's cache, as a fraction (0 to 1) of the task's storage."""
 
 
 def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ POWERS: dict[str, int] = {
     "B": -30,
     "m": -40,
 }
-"""Size of each unit as an exponent: a unit with the exponent n is 2**n Gi. OSMO has no unit P, and its unit `m` is
-smaller than a byte.
+"""Binary exponent of each unit: a unit with the exponent n is 2**n Gi. OSMO has no unit P, and its unit `m` is smaller
+than a byte.
 """
 
 TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")

@@ -60,7 +60,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource as declared. `inputs` are plain Python values under camelCase keys, or `UNKNOWN` or `Secret`.
+    """One declared resource. `inputs` are plain Python values under camelCase keys; a value may be `UNKNOWN` or a
+    `Secret`.
 
     `custom` is False for Pulumi components, which have no counterpart in Azure or Kubernetes.
     """
@@ -105,7 +106,9 @@ Check = Callable[[Resource, Stack], Iterable[Violation]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A named rule on one resource. `types`: type tokens that it applies to; empty for all custom resources."""
+    """A named rule on one resource. `types`: type tokens of the resources that the rule judges; empty to judge all
+    custom resources.
+    """
 
     id: str
     severity: Severity

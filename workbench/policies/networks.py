@@ -38,7 +38,7 @@ READ_FROM: Mapping[str, str] = {
 """Types of resources that the private network reads from, each with the property that disables public reads."""
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
-"""Types of services that can have private endpoints, each with the property that closes it to the internet."""
+"""Types of services that can have private endpoints, each with the property that disables public network access."""
 
 
 def _at(inputs: Mapping[str, Any], path: str) -> Any:

@@ -39,7 +39,7 @@ def pod_spec(resource: Resource) -> dict[str, Any]:
 
 
 def _place(resource: Resource) -> str:
-    """Path of the Pod spec in a workload."""
+    """Path of the Pod spec in the inputs of a workload, such as `spec.template.spec`."""
     return "spec.jobTemplate.spec.template.spec" if resource.type == CRON_JOB else "spec.template.spec"
 
 

@@ -14,8 +14,8 @@ _UPGRADE = "Upgrade pulumi-azure-native to a release that sends a version that A
 
 
 def version_findings(azure: Azure, namespaces: Collection[str]) -> Iterator[Finding]:
-    """Findings about API versions of resource types: an error for each type whose API version Azure does not serve, one
-    finding about all types that Azure does not list, and one about all types whose API version Azure serves.
+    """Findings about the API versions that the provider sends: an error for each resource type whose version Azure does
+    not serve; one finding about all types that Azure does not list; and one about all types whose version Azure serves.
 
     Args:
         azure: Source of Azure's answers.

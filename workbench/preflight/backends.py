@@ -15,7 +15,7 @@ TOPIC, SOURCE = "backend", "the stacks of this checkout"
 
 
 def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
-    """Findings about other stacks of the same control plane that conflict with this one.
+    """Findings about other stacks that use the same control plane as the stack with `settings`, and conflict with it.
 
     If two clusters have the same name, each gets workflows of the other, and reports the other's Pods as lost. A
     cluster has no pools if the stack with the control plane does not list it in `osmo.backends`.

@@ -43,10 +43,10 @@ class Price:
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to get a node pool: the pool that the settings describe, or one of its fallbacks."""
+    """One way to get a node pool: the pool as its settings describe it, or one of the pool's fallbacks."""
 
     index: int
-    """0 for the pool as its settings say; else the number of the fallback, from 1."""
+    """Number of the fallback, counted from 1; 0 for the pool as its settings describe it."""
     stack: str
     region: str
     pool_name: str
@@ -58,9 +58,8 @@ class Choice:
 
     @property
     def state(self) -> Severity:
-        """State of this choice.
-
-        OK: no known obstacle. UNKNOWN: a request was not answered. ERROR: Azure would refuse it.
+        """State of this choice: ERROR if Azure would refuse the pool; else UNKNOWN if a request was not answered; else
+        OK.
         """
         severities = [finding.severity for finding in self.findings]
         return next((each for each in (Severity.ERROR, Severity.UNKNOWN) if each in severities), Severity.OK)
@@ -74,7 +73,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A stack's settings, the other stacks and the prices from which the choices for a node pool follow."""
+    """Data from which the choices for a node pool are made: a stack's settings, other stacks, and prices."""
 
     settings: Settings
     azure: Capacity | None
@@ -146,7 +145,7 @@ def _own(question: Question, name: str, pool: Pool, index: int) -> Choice:
 
 
 def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice:
-    """The choice to use a pool of another stack with the same GPU as `pool`."""
+    """The choice to use a pool of the stack `stack` that has the same GPU as `pool`."""
     other = question.others.get(stack)
     if other is None:
         missing = Finding(Severity.ERROR, "stack", stack, f"The stack {stack} can't be loaded.", "physai stacks", None)

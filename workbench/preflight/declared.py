@@ -27,8 +27,8 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """Role that lets a deployer refer to another owner's resource in an input. `actions`: the actions of the role that
-    are needed; `why`: the purpose, for messages.
+    """Use of another owner's resource in an input. `role`: role that the deployer needs on the resource; `actions`:
+    actions of this role that are needed; `why`: the purpose, for messages.
     """
 
     role: str
@@ -83,8 +83,8 @@ class DeclaredResource:
 
 @dataclass(frozen=True)
 class ForeignScope:
-    """A scope in another subscription, with the rights that a deployment needs on the scope, and the resources that
-    need these rights.
+    """A scope in another subscription on which a deployment needs rights: the rights, and the resources that need
+    them.
     """
 
     scope: str

@@ -34,7 +34,7 @@ Which = Callable[[str], str | None]
 """Function that returns the path of a command on PATH, like `shutil.which`; None if there is no such command."""
 ForeignScopes = Callable[[str], Sequence[ForeignScope]]
 Rights = Callable[[Azure], Iterable[Finding]]
-"""Function that returns findings about the caller's rights for the declared resources."""
+"""Function that returns findings about the rights that the declared resources need and the caller may lack."""
 
 
 def check(
@@ -104,8 +104,8 @@ def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings that `question` returns. If Azure does not answer, the result is a finding that says so, and the
-    check of the other topics continues.
+    """The findings that the function `question` returns. If Azure does not answer, one finding with severity UNKNOWN
+    that says so.
     """
     try:
         return list(question())

@@ -1,4 +1,4 @@
-"""Answers of Azure that are kept in the user's folder with the time of the answer, so that Azure is not asked twice."""
+"""Cache of Azure's answers in the user's folder, each with its time, so that Azure is not asked twice."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def now() -> datetime.datetime:
 
 @dataclass
 class Kept:
-    """A `Get` that asks Azure only if no kept answer is recent enough. An answer that cannot be saved is requested
-    again next time.
+    """A `Get` that asks Azure only if no stored answer is recent enough. An answer that cannot be stored is requested
+    again by the next command.
     """
 
     get: Get
@@ -35,7 +35,7 @@ class Kept:
     """True to ignore all answers that earlier commands have kept."""
     clock: Callable[[], datetime.datetime] = now
     oldest: datetime.datetime | None = None
-    """Time of the oldest kept answer that this command has used."""
+    """Time of the oldest stored answer that this command has used; None if it has used none."""
     _here: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __call__(self, address: str, parameters: Mapping[str, str]) -> Any:

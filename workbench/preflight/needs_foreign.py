@@ -29,7 +29,9 @@ _ASSIGNER = "Role Based Access Control Administrator"
 
 @dataclass(frozen=True)
 class Foreign:
-    """Actions that a deployment performs on a resource of another owner. `scope` is the id of the resource."""
+    """Actions that a deployment performs on another owner's resource. `scope`: ARM id of the resource; `fix`: text
+    about granting the rights.
+    """
 
     what: str
     scope: str
@@ -55,8 +57,8 @@ def foreign_rights(settings: Settings, subscription: str) -> list[Foreign]:
 
 
 def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list[Foreign]:
-    """Needs from `derived` that no entry of `listed` covers. The entries of `listed` are preferred, because they have
-    better descriptions.
+    """A Foreign for each scope of `derived` that no entry of `listed` covers. The entries of `listed` are preferred,
+    because they have better descriptions.
     """
     known = [each.scope.lower() for each in listed]
     return [
@@ -85,8 +87,8 @@ def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
 
 
 def _granted(role: str, scope: str, instead: str = "") -> str:
-    """Text of a fix: the owner of `scope` grants the caller a role. The text includes the command, and `instead` as an
-    alternative.
+    """Text of a fix: the owner of `scope` grants the caller the role `role`, with the command for it. `instead`: text
+    about an alternative, or empty.
     """
     command = f'az role assignment create --assignee <you> --role "{role}" --scope {scope}'
     return f"Its owner grants you {role}: {command}{f'; or {instead}' if instead else ''}."

@@ -17,7 +17,7 @@ Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not 
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision about the way to get one pool."""
+    """Decision about one node pool: all choices, the choice that is taken, and the change of settings for it."""
 
     pool: str
     choices: tuple[Choice, ...]
@@ -28,7 +28,9 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """True if there is a way to get the pool: with its present settings, with the change, or in another stack."""
+        """True if the decision gives a pool that the user accepts: with the present settings, with changed settings, or
+        in another stack.
+        """
         return self.outcome in ("as it is", "change", "elsewhere")
 
     def may_cost_more(self, choice: Choice) -> bool:

@@ -30,7 +30,7 @@ _QUOTAS = "https://portal.azure.com/#view/Microsoft_Azure_Capacity/QuotaMenuBlad
 
 @dataclass(frozen=True)
 class Prerequisite:
-    """Something that must exist before the first deployment."""
+    """Something that a person must have, order or decide before the first deployment."""
 
     topic: str
     what: str

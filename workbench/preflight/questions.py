@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """One question to Azure. `hours`: hours for which the answer is kept; 0 if Azure is asked each time."""
+    """One question to Azure. `hours`: time in hours for which Azure's answer is stored and used again; 0 to ask Azure
+    each time.
+    """
 
     topic: str
     """Topic of the question's findings."""

@@ -30,14 +30,14 @@ Raises Unanswered.
 
 @dataclass(frozen=True)
 class Wanted:
-    """A resource that a deployment creates in the stack's own subscription."""
+    """A resource of the stack's own subscription that a deployment creates, as needed for the check of rights."""
 
     type: str
-    """Pulumi's token."""
+    """Pulumi's type token of the resource."""
     name: str
     resource_id: str
     role: str = ""
-    """GUID of the role that it assigns; empty for anything else than a role assignment."""
+    """GUID of the role that a role assignment assigns; empty for any other resource."""
 
     @property
     def title(self) -> str:
@@ -89,7 +89,9 @@ def _missing(action: str, resources: Sequence[Wanted]) -> Finding:
 
 
 def _limited(resources: Sequence[Wanted], permissions: Sequence[Permission]) -> Iterator[Finding]:
-    """Finding about roles of the stack that a condition on the caller's right does not let the caller assign."""
+    """Finding about roles that the stack assigns and the caller may not assign, because a condition on the caller's
+    right does not name them.
+    """
     assigning = [each for each in permissions if not needs.denied([ASSIGN], [each])]
     if not assigning or any(not each.condition for each in assigning):
         return

@@ -23,15 +23,13 @@ PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.
 _ALIKE = tuple(map(ipaddress.IPv4Network, ("127.0.0.0/8", "169.254.0.0/16", "192.0.2.0/24", "198.51.100.0/24",
                                            "203.0.113.0/24", "224.0.0.0/4")))  # fmt: skip
 HOST_BITS = 24
-"""Number of leading bits of a private address that may be changed; the bits after them are kept."""
+"""Number of leading bits of a private address that the replacement may change; the last 8 bits stay the same."""
 PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
 """Network for benchmarks that no real host uses (RFC 2544). Replacements of public addresses are taken from it, and an
 address that is already in it is kept.
 """
 WIDEST_PUBLIC = 12
-"""Longest prefix of a public network whose address is kept: a network with a prefix of 12 bits or fewer is too large to
-identify anybody.
-"""
+"""Largest prefix length, in bits, with which a public network is not replaced. So large a network identifies nobody."""
 
 
 class Addresses:
@@ -59,7 +57,7 @@ class Addresses:
 
     @property
     def replaced(self) -> int:
-        """Number of addresses and networks whose replacement differs from the original."""
+        """Number of addresses and networks that get a replacement other than themselves."""
         return sum(1 for (address, _), given in self._of.items() if address != given)
 
     def text(self, text: str) -> str:
@@ -101,10 +99,11 @@ def _is_hidden(address: int, bits: int) -> bool:
 
 
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
-    """Replacements for the addresses in one private network, by address and prefix length. `base` is the network's
-    address, and `depth` its prefix length.
+    """Replacements for the addresses in one private network, by address and prefix length. `base`: the network's
+    address; `depth`: its prefix length.
 
-    Between `depth` and `HOST_BITS`, a bit stays the same only if two of the addresses differ in it.
+    A bit between `depth` and `HOST_BITS` becomes zero, unless two of the addresses that agree in the bits before it
+    differ in this bit.
     """
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]

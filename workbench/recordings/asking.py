@@ -177,8 +177,8 @@ def _created(pod: Mapping[str, Any]) -> str:
 
 
 def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Names of the containers whose logs are recorded. With each name comes True for the log of the previous run, or
-    False for the log of the latest run.
+    """Containers of a Pod whose logs are recorded: the name of the container, and True for the log of its previous run
+    or False for the log of its latest run.
     """
     if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
         return

@@ -29,14 +29,16 @@ _UNIQUE = re.compile(
 _MACHINE_KEY = re.compile(r"(?:^|[./_-])(?:machine-?id|serial-?number)$", re.IGNORECASE)
 _REPLACED = re.compile(r"(?:host-|user-|name|h|1000)\d{4,}(?:[.@][\w.-]+)?")
 _KEY = "\0"
-"""Text that `_texts` returns in place of a key if the text that it found is itself a key of the document."""
+"""Marker that `_texts` returns as the key of a text that is itself a key of the document."""
 _NAMED = ("/namespaces", "/deployments", "/daemonsets", "/statefulsets", "/serviceaccounts")
 _ALSO_NAMED = ("/pods", "/services", "/jobs", "/cronjobs", "/replicasets")
 """Ends of the API paths of lists. The names of the objects in these lists are not taken for names of hosts."""
 
 
 class Found:
-    """Names in a recording, each kind in the order of occurrence."""
+    """Names in a recording that identify somebody or something, by kind. Names of each kind are in the order in which
+    they occur.
+    """
 
     def __init__(self) -> None:
         self.guids: dict[str, None] = {}
@@ -45,12 +47,12 @@ class Found:
         self.nodes: dict[str, None] = {}
         self.users: dict[str, None] = {}
         self.phrases: dict[str, None] = {}
-        """Users whose name is more than one word."""
+        """Users' names of several words, or with a domain or login provider before the name."""
         self.short_users: dict[str, None] = {}
         self.names: dict[str, None] = {}
         self.hosts: dict[str, None] = {}
         self.texts: set[str] = set()
-        """Words of the recording that have the form of a replacement."""
+        """Words of the recording that already look like a replacement, such as `user-0001`."""
         self.platform: set[str] = set()
         """Names of namespaces and workloads, the parts of these names, and all keys. A user whose name is in this set
         is not replaced, because a text does not show whether it means the user or the namespace, workload or key.
@@ -61,7 +63,7 @@ class Found:
         """
         self.addresses: set[tuple[str, int]] = set()
         self.interfaces: list[str] = []
-        """Texts that may contain an IPv6 or MAC address."""
+        """Texts of the recording that may contain an IPv6 or MAC address."""
         self._seen: set[str] = set()
 
     def collect(self, entry: Entry) -> None:
@@ -130,8 +132,8 @@ class Found:
             self.nodes[each] = None
 
     def _domain(self, key: str) -> None:
-        """Notes the domain of a label key, the part before the slash, among the names that are not hosts, and all parts
-        of the key among the names that are not users. A key without a slash is ignored.
+        """Adds the domain of a label key, the part before the slash, to `kept`, and all parts of the key to `platform`.
+        A key without a slash is ignored.
         """
         before, slash, _ = key.partition("/")
         if slash:
@@ -198,8 +200,8 @@ def dashed(text: str) -> str:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Texts in a document, each with a key: a value with the key that it has in the document, and each key of the
-    document with `_KEY`.
+    """Keys and texts of a document: each text with the key under which the document has it, and each key of the
+    document with `_KEY` as its key.
     """
     if isinstance(value, str):
         yield key, value

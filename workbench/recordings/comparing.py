@@ -50,7 +50,9 @@ REPLACED = re.compile(r"\b(?:host-|user-|name|h)\d{4,}(?:[.@][\w.-]+)?|(?<=-)100
 
 @dataclass(frozen=True, order=True)
 class Difference:
-    """One value that is different in the recorded cluster (`seen`) and in the simulated one (`believed`)."""
+    """One value that differs between the recorded cluster (`seen`) and the simulated cluster (`believed`). `home`: the
+    file with the wrong assumption.
+    """
 
     about: str
     """Kind of the subject: `size`, `node`, `azure`, `object`, `definition` or `version`."""
@@ -64,7 +66,7 @@ class Difference:
     home: str
 
     def document(self) -> dict[str, Any]:
-        """The difference as data."""
+        """The difference as JSON data."""
         return {key: getattr(self, key) for key in ("about", "subject", "path", "believed", "seen", "home")}
 
 
@@ -95,7 +97,7 @@ def _timings(seen: Recording) -> Iterator[Difference]:
 
 
 Facts = Mapping[str, Mapping[str, Any]]
-"""Compared values of one recording, by subject and path."""
+"""Values of one recording that are compared, by subject (such as a VM size or a pool), and by the value's path."""
 
 
 def _of_subject(about: str, subject: str, seen: Mapping[str, Any], believed: Mapping[str, Any]) -> Iterator[Difference]:

@@ -38,7 +38,7 @@ _REFERENCE = frozenset(
     {"name", "namespace", "secretName", "secretNamespace", "optional", "items", "defaultMode", "kind", "uid"}
 )
 _LABEL = REMOVED.strip("()")
-"""Text in place of a label's value, which may have no brackets."""
+"""Text that replaces the value of a label; such a value may contain no brackets."""
 _NAMED_BY, _VALUES = ("name", "key"), ("value", "default", "example")
 _KEYS_OF = ("keyName", "permissions", "value")
 """Fields of a storage account's key in Azure's answer to listKeys."""
@@ -59,7 +59,7 @@ AUTOSCALER = ("kube-system", "cluster-autoscaler-status")
 
 
 class Remover:
-    """Remover of credentials from documents, which counts what it removes."""
+    """Remover of credentials from documents, which counts the removed values."""
 
     def __init__(self) -> None:
         self.removed = 0
@@ -175,8 +175,8 @@ class Remover:
         return self._clean(value, key)
 
     def _gone(self, value: Any, text: str = REMOVED) -> Any:
-        """The replacement for a removed value, of the same type. An empty value, a boolean or null is returned
-        unchanged.
+        """Replacement of the same type for a value that is to be removed: `text` for a text, an empty list or map for a
+        list or map. An empty value, a boolean or null is returned unchanged.
         """
         if isinstance(value, (bool, type(None))) or not value:
             return value
@@ -243,7 +243,7 @@ def _is_dropped(key: str) -> bool:
 
 
 def _is_reference(key: str, value: Any) -> bool:
-    """True for a field that only refers to Secrets, or counts them."""
+    """True for a field that has only references to Secrets, or a number of Secrets."""
     if isinstance(value, list):
         return all(isinstance(each, dict) and _is_reference(key, each) for each in cast("list[Any]", value))
     if isinstance(value, dict):

@@ -1,5 +1,5 @@
-"""Durations of operations, taken from the times in a recording, by the resource types of the catalogue's table of usual
-times. Pure functions.
+"""Durations of operations, from the times in a recording. Each operation has a resource type of the catalogue's table
+of usual times. Pure functions.
 
 Only the first start counts: a node that became ready long after it was created has been restarted, and a release whose
 Deployment was changed has been upgraded.
@@ -28,11 +28,13 @@ GPU_PODS = re.compile(r"driver|device-plugin")
 _SCALED = re.compile(r"\{aks-([a-z0-9]+)-[0-9]+-vmss ")
 RELEASE_NAME = "meta.helm.sh/release-name"
 Seen = Mapping[str, tuple[float, float]]
-"""Shortest and longest duration in minutes, by type."""
+"""Shortest and longest duration, in minutes, of each kind of operation in a recording. Keys are resource types of the
+catalogue's table of usual times.
+"""
 
 
 def durations(recording: Recording) -> Seen:
-    """Durations of all operations whose beginning and end are in the recording."""
+    """Shortest and longest duration of each kind of operation, from operations with known beginning and end."""
     found: dict[str, list[float]] = defaultdict(list)
     sources = ((CLUSTER, _cluster), (POOL, _scale_ups), (GATE, _gpus), (RELEASE, _releases))
     for kind, minutes_of in sources:

@@ -12,9 +12,9 @@ from physical_ai.kubernetes.objects import at
 from workbench.recordings.form import MOST_LINE, MOST_LINES, MOST_TEXT, MOST_VALUES, Entry
 
 ROOM = 0.95
-"""Share of the readers' limits that entries may use. The rest is left for the summary and the last line."""
+"""Share (0 to 1) of the readers' limits that entries may use. The summary and the last line need the rest."""
 LINE = MOST_LINE // 8
-"""Length of a line in bytes above which a list is divided into several lines."""
+"""Length in bytes of the longest line that holds a whole list. A longer list is divided into several lines."""
 NEEDED = frozenset({"head", "settings", "pools", "unread", "refused"})
 """Kinds of entries that are never left out."""
 
@@ -80,8 +80,8 @@ def _left_out(entry: Entry, reason: str) -> Entry:
 
 
 def _with_names(entry: Entry) -> Entry:
-    """The entry itself; but if it is a list with two or more objects without a name, a note that the list was left out,
-    because a reader could not tell these objects apart.
+    """The entry itself, or a note in its place: a list with two or more objects without a name is left out, because a
+    reader could not tell these objects apart.
     """
     nameless = [each for each in entry["items"] if not at(each, "metadata.name")] if entry["kind"] == "list" else []
     if len(nameless) < 2:

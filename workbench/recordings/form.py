@@ -30,8 +30,8 @@ of lines.
 MOST_VALUES = 5_000_000
 """Largest number of JSON values in all lines, because a small value takes thirty times the memory of its text."""
 MOST_RATIO, ANY_RATIO = 200, 1 << 20
-"""Limits on the bytes of all lines together. The larger one counts: `MOST_RATIO` times the bytes of the compressed
-file, or `ANY_RATIO`.
+"""Limits on the bytes of all lines together: a recording may have `MOST_RATIO` times the bytes of its compressed file,
+and always `ANY_RATIO` bytes.
 """
 MOST_LINES = 200_000
 MOST_DEPTH = 64

@@ -58,8 +58,9 @@ def suffix(host: str) -> str:
 
 
 def of_value(key: str, text: str) -> Iterator[str]:
-    """The host in a value: the whole value if `key` is a key for hosts, or the registry if `key` is a key for images;
-    nothing for any other key. A value of one label counts only if it has a digit or a hyphen.
+    """Host in the value `text` of the field `key`: the whole value if the field is for hosts, or the image's registry
+    if the field is for images; nothing for any other field. A host of one label counts only if it has a digit or a
+    hyphen.
     """
     if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
         yield text

@@ -51,7 +51,7 @@ class Interfaces:
 
     @property
     def replaced(self) -> int:
-        """Number of addresses that have been given a replacement."""
+        """Number of IPv6 and MAC addresses that have got a replacement."""
         return len(self._addresses) + len(self._macs)
 
     def text(self, text: str) -> str:

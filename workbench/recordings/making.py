@@ -45,8 +45,8 @@ def _clean(entry: Entry, remover: Remover) -> Entry:
 
 
 def _number(entries: Sequence[Entry]) -> None:
-    """Makes the names of a list's objects unique again. If replacements have given several objects of a namespace the
-    same name, a number is appended to all of these names but the first.
+    """Gives the objects of a list different names again. If replacements have given several objects of a namespace one
+    name, the first object keeps the name, and the others get a number after it.
     """
     taken: dict[tuple[str, str], set[str]] = {}
     for entry in entries:

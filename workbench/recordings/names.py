@@ -19,7 +19,7 @@ from workbench.recordings.interfaces import Interfaces
 
 WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _MOST_PARTS = 64
-"""Maximum number of parts of a word that are compared with one name. Separators such as `-` count as parts."""
+"""Maximum number of parts of a word, separators such as `-` included, that are joined and compared with one name."""
 KINDS = ("ids", "addresses", "hosts", "nodes", "names", "users", "mail")
 
 

@@ -46,9 +46,7 @@ ASKED = tuple(
         )
     )
 )
-"""Paths of lists that commands of physai read. The API version in a path may differ from the version that the API
-server prefers.
-"""
+"""API paths of the lists that commands of physai read. The API server may prefer another version than the path has."""
 SPANS = ("1h", "12h", "1d", "7d", "4w")
 """Periods for which `physai usage` can be answered from a recording."""
 STEP = 60
@@ -62,7 +60,7 @@ SERIES: Mapping[str, str] = {
     "Pods' memory": "sum by (namespace, pod) (container_memory_working_set_bytes)",
     "restarts": "sum by (namespace, pod) (kube_pod_container_status_restarts_total)",
 }
-"""Prometheus queries for the last hour, with one point per minute."""
+"""Prometheus queries whose values in the last hour are recorded, one value per minute, by title."""
 MOST_LOGS = 64
 LOG_LINES = "200"
 

@@ -47,7 +47,7 @@ class BadRecording(Exception):
 
 @dataclass(frozen=True)
 class Recording:
-    """The checked entries of a recording file."""
+    """A recording that has been read from a file and checked."""
 
     file: Path
     entries: Sequence[Entry]
@@ -104,7 +104,7 @@ def read(file: Path) -> Recording:
 
 
 def is_recording(file: Path) -> bool:
-    """True if a file begins as a recording of any version."""
+    """True if the first line of a file is the head of a recording, in any version of the format."""
     try:
         first = next(_lines(file), b"")
         return f'"{NAME}"'.encode() in first

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 REMOVED = "(removed)"
 GONE = re.compile(r"^\(?removed(?:: \d+ characters\))?\)?$")
-"""Pattern of the texts that this program writes in place of a removed text."""
+"""Pattern of the texts with which this program replaces a removed text, such as `(removed)`."""
 _KNOWN = re.compile(
     r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"  # a JWT
     r"|-----BEGIN [A-Z ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|MESSAGE)-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)"
@@ -43,7 +43,7 @@ _OPTIONS = re.compile(
     r"(?<![\w.-])(?:sshpass|mysql\w{0,12}|mariadb\w{0,12}|docker|podman|nerdctl|helm|oras|crane|skopeo|az|redis-cli|mongo\w{0,8}"
     r"|psql|sqlcmd|bcp|ipmitool|smbclient|ldap\w{2,8}|curl|wget|http|mosquitto_\w{3})(?= )[^\n|;&]{0,400}"
 )
-"""Command line of a program that takes a credential in a short option."""
+"""Pattern of a command line of a program that takes a credential in a short option, such as `-p`."""
 _USER = re.compile(r"(?<= -)(?:-user[ =]|-proxy-user[ =]|u ?|U ?)[\"']?[\w.\\@-]{0,64}[:%]([^\s\"']{1,256})")
 _PASS = re.compile(r"(?<= -)[paPw][ =]?([^\s\"'=-][^\s\"']{3,256}|\"[^\"\n]{1,256}\"|'[^'\n]{1,256}')")
 _SCHEME = re.compile(r"(?<=://)[^\s\"'<>]{1,2048}+")
@@ -70,7 +70,7 @@ _WORDLIKE = re.compile(
     r"(?:[A-Za-z]{1,24}|[a-z]{1,24}[0-9]{1,3}|[a-z0-9]{1,5}|[0-9]{1,5}|v[0-9]{1,3}[a-z]{0,5}[0-9]{0,2}"
     r"|[bcdfghjklmnpqrstvwxz2456789]{8,10})"
 )
-"""A part of an object's name. The last alternative is a suffix that Kubernetes generates."""
+"""Pattern of one part of an object's name. The last alternative matches a suffix that Kubernetes generates."""
 
 
 def without_forms(text: str) -> tuple[str, int]:

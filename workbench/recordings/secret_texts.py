@@ -120,8 +120,8 @@ def _after_mark(text: str, key: re.Match[str], between: re.Match[str]) -> Span |
 
 
 def _inside(text: str, key: re.Match[str]) -> Span | None:
-    """Start and end of a value in the XML element `key`, or, if `key` is a word for a password, of the value on the
-    line after it; None if neither exists.
+    """Start and end of the value that the XML element `key` contains; or, if `key` is a word for a password, of the
+    value on the following line. None if there is no such value.
     """
     if not is_telling(key[0]):
         return None
@@ -158,8 +158,8 @@ def _after_blank(text: str, key: re.Match[str], start: int) -> Span | None:
 
 
 def _connected(text: str, start: int) -> tuple[int, re.Match[str] | None]:
-    """Start of the first value after connecting words such as `is` or `the`, and the match of this value; the match is
-    None if no value follows.
+    """Start and match of the first value after connecting words such as `is` or `the`. The match is None if no value
+    follows.
     """
     found: re.Match[str] | None = None
     for _ in range(4):

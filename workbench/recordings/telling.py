@@ -40,7 +40,7 @@ objects, not for free text.
 _KEPT = frozenset({"nvidia.com/gpu.key", "matchLabelKeys", "automountServiceAccountToken", "serviceAccountToken",
                    "count/secrets", "imagePullSecrets", "tokenRequests", "sessionAffinity"})  # fmt: skip
 LONGEST = 256
-"""Number of characters at the end of a name that are examined."""
+"""Maximum number of characters of a name that are examined, counted from the name's end."""
 
 
 def is_telling(key: str) -> bool:

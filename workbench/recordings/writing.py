@@ -16,7 +16,7 @@ from workbench.recordings.reading import BadRecording, read
 
 USUAL_LEVEL = 6
 ROOM = 1 << 16
-"""Number of bytes that are written to a temporary file as a test, before the cluster is read."""
+"""Size in bytes of the temporary file that is written before the cluster is read, as a test of free space."""
 
 
 def check_writable(file: Path) -> None:

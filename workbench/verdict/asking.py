@@ -28,8 +28,8 @@ headers with names in lower case. Raises `NoAnswer`.
 
 
 class NoAnswer(Exception):
-    """Error for a request without a usable answer from ARM. The text has the reason, with ARM's own message if there is
-    one.
+    """Error for a request to which ARM has not given a usable answer. The text has the reason, and ARM's own message if
+    there is one.
     """
 
 
@@ -68,8 +68,8 @@ class Arm:
             return Judged(deployment.name, unanswered=f"it accepts the template, but what-if: {problem}")
 
     def _asked(self, deployment: Deployment, what: str, body: Any) -> tuple[int, Any]:
-        """HTTP status and JSON document of the final answer to a request about a template. `what`: `validate` or
-        `whatIf`.
+        """HTTP status and JSON document of ARM's final answer about the template of `deployment`. `what` is the kind of
+        request: `validate` or `whatIf`.
         """
         path = f"/subscriptions/{self.subscription}/providers/Microsoft.Resources/deployments/{deployment.name}/{what}"
         status, document, headers = self._request("POST", path, {"api-version": API_VERSION}, body)

@@ -51,7 +51,9 @@ class Values:
         return value
 
     def id(self, text: str) -> str:
-        """The text with the real id in place of a recorded id that it equals or begins with; else the text itself."""
+        """The text with a recorded id at its beginning replaced by the real id. The text itself if it begins with no
+        recorded id.
+        """
         for recorded, real in self.names.ids.items():
             if text.lower() == recorded.lower():
                 return real

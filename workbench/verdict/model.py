@@ -36,12 +36,12 @@ class Subject:
 
     resource_id: str
     type: str
-    """Pulumi's type token."""
+    """Pulumi's type token of the resource."""
     name: str
     arm_type: str
     api_version: str
     body: Mapping[str, Any]
-    """Body of the resource in the template."""
+    """Object that describes the resource in the template."""
     depends_on: tuple[str, ...] = ()
     """Ids of resources of the same stack that the body refers to, or that this resource is part of."""
 
@@ -83,7 +83,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Said:
-    """One error message of ARM about a template."""
+    """One error message from ARM about a template."""
 
     code: str
     message: str
@@ -106,7 +106,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Judged:
-    """ARM's answer about one template."""
+    """Answer of ARM about one template: error messages, and the changes from what-if."""
 
     deployment: str
     said: tuple[Said, ...] = ()

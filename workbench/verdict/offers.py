@@ -23,7 +23,7 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
     "Microsoft.Storage/storageAccounts": ("StorageAccounts",),
     "Microsoft.ContainerService/managedClusters": ("ManagedClusters", "managedClusters", "ManagedCluster"),
 }
-"""Names under which Azure's usage lists report a resource type. They are tried in this order."""
+"""Names under which Azure's usage lists may count the resources of a type, by ARM type."""
 
 
 def offer_findings(subjects: Sequence[Subject], offers: Mapping[str, TypeOffer]) -> Iterator[Finding]:

@@ -26,8 +26,8 @@ _POOL: Mapping[str, str] = {
     "securityprofile": "secureBoot",
     "maxpods": "maxPods",
 }
-"""Key of a pool's settings, by a word in lower case that ARM's messages about the setting contain. The first word in
-this order counts.
+"""Key of a pool's settings, by a word in lower case. The first word that occurs in ARM's message shows which setting
+the message is about.
 """
 _TYPES: Mapping[str, str] = {
     "Microsoft.Resources/resourceGroups": "region",
@@ -73,8 +73,8 @@ _CLUSTER: Mapping[str, str] = {
 
 
 def setting(subject: Subject, said: Said, pools: Sequence[str]) -> str:
-    """Path of the setting that a resource comes from; empty if none is known. If ARM's message names a property, this
-    is the path of the property's own setting, where one is listed.
+    """Path of the setting that declares a resource; if ARM's message names a property with a setting of its own, the
+    path of that setting. Empty if no setting is known.
     """
     words = f"{said.code} {said.target} {said.message}".lower()
     if subject.arm_type.endswith("/agentPools"):

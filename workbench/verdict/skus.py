@@ -21,7 +21,7 @@ OF: dict[str, tuple[str, str]] = {
     "Microsoft.Storage/storageAccounts": ("storageaccounts", "dataServices.storage.redundancy"),
     "Microsoft.Cache/redisEnterprise": ("redisenterprise", "dataServices.redis.size"),
 }
-"""Name of the resource type in Azure's SKU lists, and the path of the setting with the SKU, by ARM type."""
+"""Name of a resource type in Azure's SKU lists, and path of the setting that selects the SKU, by ARM type."""
 
 
 def sku_findings(subjects: Sequence[Subject], listed: Sequence[Sku]) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ DEPLOYMENTS_VERSION = "2022-09-01"
 MOST_RESOURCES = 800
 LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
 _ROOM = 1 << 16
-"""Number of bytes of a template that are reserved for everything but its resources."""
+"""Number of bytes of a template that are reserved for all parts other than resources."""
 
 
 def plan(
@@ -114,9 +114,11 @@ def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
 
 
 def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
-    """A nested deployment of the resources `inside`. `place`: the subscription and the resource group that the
-    resources are deployed to; an empty group means the subscription itself. `waits`: resources and deployments that
-    must exist first. ARM evaluates the nested template's expressions inside the nested deployment.
+    """A nested deployment that creates the resources `inside`. ARM evaluates the template's expressions inside it.
+
+    Args:
+        place: Subscription and resource group of the deployment; an empty group for the subscription itself.
+        waits: Resources and deployments that must exist first.
     """
     of, group = place
     resources = [_resource(each, inside) for each in inside]

@@ -163,7 +163,9 @@ def control_container(
     cache_mib: int,
     download: DownloadType,
 ) -> dict[str, Any]:
-    """OSMO's data container, osmo-ctrl."""
+    """Kubernetes container `osmo-ctrl`, which OSMO adds to each Pod: it downloads a task's inputs and uploads its
+    outputs.
+    """
     node = {"name": "OSMO_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     cpus = [{"name": "CPU_COUNT", "value": str(task.resources.cpu)}] if task.resources.cpu else []
     data = config.workflow_data

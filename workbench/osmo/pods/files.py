@@ -49,12 +49,12 @@ class FileMount:
 
 
 def text_file(group_uuid: str, path: str, text: str, key: str = "") -> FileMount:
-    """A file with a text as its content."""
+    """A FileMount whose content is `text`."""
     return FileMount(group_uuid, path, encoded(text), key)
 
 
 def task_file(group_uuid: str, file: File) -> FileMount:
-    """A file of the workflow, whose content may already be in base64."""
+    """A FileMount for a file that the workflow declares; the declared content may already be in base64."""
     return FileMount(group_uuid, file.path, file.contents if file.base64 else encoded(file.contents))
 
 

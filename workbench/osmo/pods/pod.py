@@ -29,12 +29,12 @@ OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a workflow: ids that OSMO generates, and the user's data."""
+    """One run of a workflow: UUIDs that OSMO generates, the user's tokens and credentials, and the priority."""
 
     workflow_id: str
     workflow_uuid: str
     uuids: Mapping[str, str]
-    """Ids of groups and tasks by name."""
+    """UUIDs that OSMO generates for the groups and tasks, by the name of the group or task."""
     user: str = "user"
     token: str = "JWT"  # noqa: S105 - a placeholder
     refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Group:
-    """Facts about a task's group that the task's Pod depends on."""
+    """Properties of a task's group that the task's Pod depends on."""
 
     name: str
     uuid: str
@@ -175,8 +175,8 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Owners of the image pull secrets that a Pod gets: `user` and `osmo` if the configuration has a registry login for
-    OSMO's own images; only `user` otherwise.
+    """Owners of the image pull secrets that a Pod gets: always `user`, and also `osmo` if the configuration has a
+    registry login for OSMO's own images.
     """
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]

@@ -35,7 +35,7 @@ class _Branch:
 
 @dataclass(frozen=True)
 class Constraints:
-    """The topology constraints of a PodGroup."""
+    """Topology constraints of a PodGroup: one for all its Pods, if there is one, and its subgroups with theirs."""
 
     top: dict[str, str] | None = None
     """Constraint for all Pods of the group; None if there is none."""
@@ -68,8 +68,8 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Topology constraints for the tasks in `tasks`. If all tasks share a requirement, the constraint for it applies to
-    the whole group.
+    """Topology constraints for the tasks in `tasks`. A requirement that all tasks share becomes the constraint `top` of
+    the whole group; the others become constraints of subgroups.
     """
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:

@@ -41,7 +41,7 @@ class Converted:
 def convert(
     text: str, file: str, known: Sequence[Platform], *, platform: str | None = None, image: str | None = None
 ) -> Converted:
-    """The workflow for a script, or findings about everything that prevents the conversion.
+    """The workflow for a script. If something prevents the conversion, no workflow, but findings about every obstacle.
 
     Args:
         file: Name of the script, shown in findings. A job without a name gets a name made from it.

@@ -37,7 +37,7 @@ _NODES_FILE = re.compile(r"^/(?:etc/host|proc/|sys/|dev/(?!null|stdout|stderr|tc
 _MACHINE = re.compile(r"-[imoprsv]+")
 """Options of uname that print the kind of the machine and the kernel, which all nodes share."""
 _PLAIN = (*SAYING, "date", "hostname", "hostnamectl", "mkdir", "uname", "uptime", "whoami", "wait", "sleep", "exit")
-"""Commands that do no harm if every node runs them: no step uses their output or their effect."""
+"""Commands that do no harm if every node runs them, because no step uses the commands' output or effect."""
 _TALKS = ("date", "hostname", "hostnamectl", "ifconfig", "ip", "uname", "whoami")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")

@@ -24,7 +24,7 @@ class Directive:
     option: Option
     value: str
     line: int
-    """Line number from 1."""
+    """Number of the option's line in the script, counted from 1."""
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 @dataclass(frozen=True)
 class Job:
-    """A Slurm job in the values that the conversion uses. Amounts are for one node."""
+    """A Slurm job, in the terms of the conversion. CPUs, GPUs, memory and storage are the amounts on one node."""
 
     name: str
     nodes: int = 1
     processes: int = 1
     """Number of processes that srun starts on each node."""
     cpus: int | None = None
-    """CPUs of a node; None for the platform's default."""
+    """Number of CPUs that the job gets on each node; None for the platform's default."""
     cpus_per_process: int | None = None
     gpus: int = 0
     gpu_type: str = ""
@@ -77,7 +77,7 @@ def job_of(directives: tuple[Directive, ...], default_name: str, report: Report,
 
 
 def _why(option: Option) -> str:
-    """Reason why an option can be left out."""
+    """Reason why `option` has no effect in an OSMO task and is left out, for a message."""
     if option.outcome == "no effect":
         return option.advice
     return "The platform is named on the command line." if option.of_platform else "This value changes nothing here."

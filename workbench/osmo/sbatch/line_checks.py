@@ -39,7 +39,7 @@ def check_templates(body: Sequence[tuple[int, str]], report: Report) -> None:
 
 
 def check(code: Code, job: Job, report: Report) -> None:
-    """Reports everything that a command uses and that a task does not have."""
+    """Reports everything in a script's commands that does not work in an OSMO task, such as Slurm's programs."""
     for found in code.every:
         _check_programs(found, job, report)
     for command in code.commands:
@@ -122,7 +122,9 @@ def _read(text: str) -> list[str]:
 
 
 def _note_files(code: Code, report: Report) -> None:
-    """Reports paths of files that a task does not have: files on a shared file system, and files beside the script."""
+    """Reports paths of files that a task does not have: files on a shared file system, and files in the script's
+    folder.
+    """
     noted: set[str] = set()
     for command in code.commands:
         line = code.line(command.start)

@@ -32,7 +32,9 @@ class Option:
     """True for an option that chooses nodes. It has no effect if the user names a platform."""
 
     def outcome_of(self, value: str, *, has_platform: bool = False) -> Outcome:
-        """Outcome of converting the option with this value."""
+        """Outcome of converting the option with this value: `no effect` if the value is harmless, or if the option
+        chooses nodes and `has_platform` is True; the option's own outcome in all other cases.
+        """
         settled = value.lower().partition(":")[0] in self.harmless or (self.of_platform and has_platform)
         return "no effect" if self.outcome == "refused" and settled else self.outcome
 

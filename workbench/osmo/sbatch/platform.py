@@ -27,7 +27,7 @@ class Platform:
 
 
 def platforms_of(context: Context) -> list[Platform]:
-    """The platforms of a context's OSMO pool."""
+    """All platforms of the OSMO pool that `context` names."""
     return [_platform(name, context.facts.get(name)) for name in context.config.pool(context.pool).platforms]
 
 

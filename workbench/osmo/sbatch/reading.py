@@ -20,12 +20,12 @@ _READS = ("read", "mapfile", "readarray", "getopts", "unset", "printf")
 
 @dataclass(frozen=True)
 class Found:
-    """A command, and its line in the script."""
+    """A command of a script, with the number of its line."""
 
     command: Command
     line: int
     is_top: bool
-    """True for a command of the script itself; False for one within a substitution or a text."""
+    """True for a command that the script itself runs; False for a command within a substitution or a quoted text."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Code:
 
     @cached_property
     def defaults(self) -> frozenset[str]:
-        """Variables that `${NAME:=value}` sets if they have no value."""
+        """Variables to which `${NAME:=value}` assigns a value if they are empty or not set."""
         return frozenset(
             each.text
             for command in self.commands

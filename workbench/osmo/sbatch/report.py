@@ -24,7 +24,7 @@ def quoted(text: str) -> str:
 
 
 class Wrong(Exception):
-    """Error for an option or a value that cannot be converted."""
+    """Error for an option or a value that cannot be converted. It has the problem and the fix as two texts."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)

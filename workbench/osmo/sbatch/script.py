@@ -23,7 +23,9 @@ them, but this does no harm.
 
 @dataclass(frozen=True)
 class Commands:
-    """The script that a task runs, the Slurm variables that it needs, and the image that a step names."""
+    """A converted script: the text that a task runs, the Slurm variables that the text needs, and an image if a step
+    names one.
+    """
 
     text: str
     variables: frozenset[str]

@@ -16,7 +16,7 @@ class Unclosed(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """Words of a line of options."""
+    """Words of one line of `sbatch` options."""
 
     words: tuple[str, ...]
     cut: str | None

@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """First text in `command`, apart from its own program, that calls srun; None if no text calls srun."""
+    """First text in `command`, such as an argument or here-document, that may call srun; None if no text does."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.
@@ -87,7 +87,9 @@ def step_of(command: Command, code: Code, job: Job) -> Step:
 
 
 def _options(words: Sequence[Word], code: Code, job: Job) -> tuple[Word, str | None]:
-    """The first word of the program's command, which follows srun's options, and the image that the options name."""
+    """Two results: the first word of the command that srun runs, which follows srun's own options; and the image that
+    these options name, or None.
+    """
     image: str | None = None
     index = 1
     while index < len(words):

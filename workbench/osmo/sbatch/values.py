@@ -16,7 +16,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def count(text: str, what: str) -> int:
-    """A whole number of at least 1. `what`: name of the option."""
+    """The whole number in `text`, which must be at least 1. `what`: name of the option, for the error message."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         if re.fullmatch(r"[0-9]+[,-][0-9,-]+", text):
             raise Wrong(f"--{what}={quoted(text)} leaves the number open", f"Write one number: --{what}=2")
@@ -25,7 +25,9 @@ def count(text: str, what: str) -> int:
 
 
 def memory(text: str, what: str) -> int:
-    """An amount of memory in MiB. A number without a unit counts as MiB, too. `what`: name of the option."""
+    """Number of MiB in `text`, an amount of memory; an amount without a unit is in MiB. `what`: name of the option, for
+    the error message.
+    """
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise Wrong(f"--{what}={quoted(text)} is not an amount of memory", f"--{what}=64G")
@@ -83,7 +85,7 @@ def duration(found: int) -> str:
 
 
 def gpus(text: str, what: str) -> tuple[str, int]:
-    """Type and number of GPUs in `[type:]number`; the type is empty if it is left out."""
+    """Type and number of GPUs in a text `[type:]number`; the type is empty if the text has none."""
     kind, _, number = text.rpartition(":")
     if "," in text:
         raise Wrong(f"--{what}={quoted(text)} names several types", "Write one type, and a second job for the other.")

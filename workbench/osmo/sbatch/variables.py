@@ -80,5 +80,5 @@ def advice(name: str) -> str | None:
 
 
 def used(names: Iterable[str], values: dict[str, str]) -> dict[str, str]:
-    """The variables that a script reads and that a task can have, with their values."""
+    """Entries of `values` whose variable the script reads. `names`: variables that the script reads."""
     return {name: values[name] for name in sorted(names) if name in values}

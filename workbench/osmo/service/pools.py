@@ -56,8 +56,8 @@ class PoolResources(BaseModel):
 
 
 class TopologyKey(BaseModel):
-    """Name under which workflows refer to a node label. A pool lists its topology keys from the widest domain to the
-    narrowest.
+    """Topology key of a pool: the name `key` under which workflows refer to the node label `label`. A pool lists its
+    topology keys from the widest domain to the narrowest.
     """
 
     key: str
@@ -188,7 +188,7 @@ def derived(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group templates after merging all templates with the same apiVersion, kind and name into one."""
+    """Group templates, in which templates of the same object (apiVersion, kind and name) are merged into one."""
     merged: dict[tuple[Any, Any, Any], dict[str, Any]] = {}
     for template in templates:
         key = (template.get("apiVersion", ""), template.get("kind", ""), template.get("metadata", {}).get("name", ""))

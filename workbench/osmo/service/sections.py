@@ -29,7 +29,7 @@ def _endpoint(value: str) -> str:
 
 
 class DefaultDataCredential(Section):
-    """Access to storage with the identity in the Pod's environment (workload identity)."""
+    """Storage credential without a key: the Pod's environment has the identity for the access (workload identity)."""
 
     endpoint: Annotated[str, AfterValidator(_endpoint)]
     region: str | None = None
@@ -37,7 +37,7 @@ class DefaultDataCredential(Section):
 
 
 class StaticDataCredential(DefaultDataCredential):
-    """Access to storage with a key."""
+    """Storage credential with an access key."""
 
     access_key_id: str
     access_key: str
@@ -162,7 +162,7 @@ class CliConfig(Section):
 
 
 class ServiceSection(Section):
-    """Settings of OSMO's service itself."""
+    """Section `service` of OSMO's configuration, with the settings of OSMO's API service."""
 
     service_base_url: str = ""
     service_auth: dict[str, Any] | None = None

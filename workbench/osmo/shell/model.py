@@ -76,7 +76,9 @@ class Word:
 
     @property
     def second(self) -> str:
-        """The literal text after the first expansion, up to the next one."""
+        """Literal text between the first and the second expansion; up to the word's end if there is no second
+        expansion.
+        """
         index = next((number for number, part in enumerate(self.parts) if not isinstance(part, str)), len(self.parts))
         return "".join(part for part in self.parts[index + 1 : index + 3] if isinstance(part, str))
 

@@ -22,8 +22,8 @@ _CLOSED = re.compile(r"(?:[^`\\]|\\.)*", re.DOTALL)
 _ESCAPED = re.compile(r"\\([`$\\])")
 _ANSI = re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL)
 Inner = Callable[[str, int, int], tuple[list[Command], int]]
-"""Function that reads commands up to a closing parenthesis: from the text, an offset and a depth, it returns the
-commands and the offset after the parenthesis.
+"""Function that reads commands up to a closing parenthesis. Arguments: text, offset and depth. It returns the commands,
+and the offset after the parenthesis.
 """
 
 
@@ -174,7 +174,7 @@ class Words:
         return end + 1
 
     def _until(self, at: int, plain: re.Pattern[str], closing: str) -> tuple[list[Expansion], int]:
-        """The expansions up to a closing character, and the offset of that character."""
+        """Expansions from the offset `at` up to the next character `closing`, and the offset of this character."""
         start, text, parts = at, self.text, list[str | Expansion]()
         while at < len(text):
             character = text[at]

@@ -89,7 +89,7 @@ def _holds(codes: str, exit_code: int) -> bool:
 
 
 def workflow_status(groups: Sequence[str]) -> str:
-    """A workflow's status, from the statuses of its groups."""
+    """Status of a workflow that follows from the statuses of its groups."""
     if any(not _is_over(status) for status in groups):
         return "RUNNING" if "RUNNING" in groups else "PENDING"
     for status in _FIRST:

@@ -72,7 +72,9 @@ class ResourceSpec(Texts):
 
 
 def _texts(value: Any) -> Any:
-    """A map with its simple values converted to text. Other values are kept, and refused later."""
+    """A map whose keys and simple values (such as numbers) are converted to text. Any other value is unchanged, and the
+    model refuses it later.
+    """
     if not isinstance(value, dict):
         return value
     items = cast("dict[Any, Any]", value).items()

@@ -144,7 +144,7 @@ class CheckpointSpec(Strict):
 
 
 class TaskKPI(Texts):
-    """A metric in a task's output."""
+    """File with a metric (KPI) in a task's output folder."""
 
     index: str
     path: str

@@ -25,7 +25,7 @@ checked configuration sets higher limits, since the author of the template may a
 
 @dataclass(frozen=True)
 class Submission:
-    """A workflow that OSMO accepts."""
+    """A workflow that OSMO accepts, before and after OSMO changes it, with its pool and priority."""
 
     spec: WorkflowSpec
     """Workflow that the file describes, before OSMO changes it."""

@@ -22,7 +22,7 @@ class _Recorded(ChainableUndefined):
     """Jinja object for an undefined name, which records the name and then behaves like a text."""
 
     _names: ClassVar[set[str]]
-    """Undefined names that were read."""
+    """Undefined names that the rendering has read so far."""
 
     def _record(self) -> str:
         if self._undefined_name is not None and self._undefined_obj is missing:

@@ -23,7 +23,7 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 
 @dataclass(frozen=True)
 class Example:
-    """A resource that complies with a rule, and the changes that make the resource violate the rule.
+    """Two versions of a resource: one that complies with a rule, and one with changes that violate the rule.
 
     `bad` has the changed inputs, where None removes an input, and `bad_options` the changed options. `others` are the
     other resources of the stack; in the stack that violates the rule, `bad_others` replaces `others` unless
@@ -42,7 +42,9 @@ class Example:
     bad_others: tuple[Resource, ...] | None = None
 
     def stack(self, *, broken: bool) -> Stack:
-        """A stack with the example as its first resource. With `broken`, it violates the rule."""
+        """A stack whose first resource is the example's resource. `broken`: True for the version that violates the
+        rule.
+        """
         others = self.bad_others if broken and self.bad_others is not None else self.others
         options: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
         resource = Resource(self.type, "it", self.shown(broken=broken), Options(**options), "urn")

@@ -17,10 +17,10 @@ from workbench.policies.flows.world import World
 
 SOURCES = (*CLIENTS, *(name for name, each in PARTIES.items() if not isinstance(each, Address)))
 OF_CLIENTS = (*BALANCERS, SUBNETS, RESOLVER)
-"""Targets that a question may name only with a source outside of the cluster."""
+"""Targets about which `physai reach` answers only if the source is outside of the cluster."""
 TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, IMAGES, *PARTIES)
 OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
-"""Targets whose ports follow from their resources, so that a question about them needs no port."""
+"""Targets whose resources determine the ports, so that a question of `physai reach` about them needs no port."""
 
 
 class Unasked(Exception):
@@ -85,7 +85,9 @@ def _absent(world: World, source: str, target: str) -> str:
 
 
 def grouped(judged: Sequence[Judgement]) -> list[tuple[Judgement, list[int]]]:
-    """Judgements with their ports. Judgements that differ in nothing but the port are merged."""
+    """Judgements, each with its ports. Several judgements that differ only in the port become one entry with all their
+    ports.
+    """
     found: dict[tuple[object, ...], tuple[Judgement, list[int]]] = {}
     for each in judged:
         verdict = each.way.verdict

@@ -25,7 +25,7 @@ KINDS: Mapping[str, tuple[str, int]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
     "azure-native:dashboard:Grafana": ("grafana", 443),
 }
-"""Name in `declared.yaml` and port of an Azure service, by the resource type."""
+"""Name of an Azure service in `declared.yaml`, and the port on which the service listens, by resource type."""
 TAGS: Mapping[str, str] = {
     "database": "AzureCloud",
     "cache": "AzureCloud",
@@ -82,7 +82,7 @@ class Service:
     """URNs of the public addresses with which nodes leave the network."""
     endpoints: tuple[Resource, ...]
     is_reached_elsewhere: bool = False
-    """True if the service's private endpoint belongs to a private link scope of another stack."""
+    """True if the service is in a private link scope of another stack, whose private endpoints are not known."""
 
     def lets_in_nodes(self) -> Verdict:
         """Verdict on connections from the nodes to the service's public endpoint."""

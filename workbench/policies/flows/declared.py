@@ -50,11 +50,11 @@ _FILE: Mapping[str, Any] = safe_yaml.load(
 EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
-"""Names of the flow endpoints that every stack has: those in no namespace, and those with `everywhere`."""
+"""Names of the flow endpoints that exist in every stack: those without a namespace, and those with `everywhere`."""
 DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
 """Names of the flow endpoints that a stack has only if it declares their workload itself."""
 BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}
-"""Namespace whose workloads create the namespace of a flow endpoint, by the name of the endpoint."""
+"""Namespace of the software that creates the namespace of a flow endpoint, by the endpoint's name."""
 
 
 def _party(row: Mapping[str, Any]) -> Party:
@@ -87,5 +87,7 @@ def _listed(value: str | list[str]) -> list[str]:
 
 PARTIES: Mapping[str, Party] = {name: _party(row) for name, row in _FILE["parties"].items()}
 MADE_BY: Mapping[str, str] = {_FILE["parties"][name]["namespace"]: beside for name, beside in BESIDE.items()}
-"""Namespace whose workloads create another namespace, by the name of the created namespace."""
+"""Namespaces that software of another namespace creates. Keys are the created namespaces, and values are the namespaces
+of the software.
+"""
 FLOWS: tuple[Flow, ...] = tuple(flow for row in _FILE["flows"] for flow in _flows(row))

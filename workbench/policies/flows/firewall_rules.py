@@ -31,10 +31,12 @@ OWN: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Ends:
-    """The sources or targets of a rule. `unknown` lists what cannot be read, such as an IP group of another stack."""
+    """Sources or targets of a firewall rule: those that are known in `blocks`, and in `unknown` names of those that the
+    stack does not show, such as an IP group of another stack.
+    """
 
     blocks: tuple[str, ...] = ()
-    """CIDRs, service tags or `*`."""
+    """Known sources or targets: CIDRs, service tags, or `*` for all addresses."""
     unknown: tuple[str, ...] = ()
 
 
@@ -59,8 +61,8 @@ class FirewallRule:
 
 @dataclass(frozen=True)
 class RuleList:
-    """Rules of a firewall in the order in which it reads them. `unread`: policies outside of the stack, whose rules
-    come before `rules` and are not known.
+    """Rules of a firewall, in the order in which the firewall reads them. `unread`: names of policies outside of the
+    stack; the firewall reads their rules, which are not known, before `rules`.
     """
 
     rules: tuple[FirewallRule, ...]

@@ -34,7 +34,7 @@ WEB = ("HTTP", "HTTPS")
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet that leaves a subnet through a firewall.
+    """A packet to be judged: it leaves a subnet through a firewall.
 
     Args:
         host: Name of the server that the packet is sent to, or `*.` and the end of the name; empty if it is not known.
@@ -79,8 +79,8 @@ class Firewall:
         return self._decided(False, f"firewall {self.name}, which has no rule for it", self.resource, perhaps)
 
     def _decided(self, allows: bool, by: str, resource: Resource, perhaps: Sequence[FirewallRule]) -> Verdict:
-        """Verdict by the rule that decides about a packet: open if `allows` is True, closed if it is False. `perhaps`
-        has earlier rules that may match the packet; if one of them has the opposite action, the verdict is unknown.
+        """Verdict on a packet, by the rule that decides: open if `allows` is True, closed if `allows` is False. The
+        verdict is unknown if a rule of `perhaps` has the opposite action: these earlier rules may match the packet.
         """
         for rule in perhaps:
             if rule.allows is not allows:
@@ -98,10 +98,10 @@ class Firewall:
 
 
 def matches(rule: FirewallRule, packet: Packet) -> bool | None:
-    """True if a rule applies to the packet, False if it does not; None if that is not known.
+    """True if a rule applies to the packet; False if it does not; None if the known values do not show it.
 
-    A rule may match only some of the packet's addresses. Such a rule applies if it denies and the flow must be open, or
-    if it allows and the flow must be closed; otherwise it does not apply.
+    A rule that matches only a part of the packet's addresses counts against the flow. If the flow must be open, only a
+    rule that denies then applies; if the flow must be closed, only a rule that allows.
     """
     strict = rule.allows is packet.wholly
     asked = _asks(rule, packet.port) if rule.kind == APPLICATION else _sends(rule, packet)
@@ -131,7 +131,9 @@ def _names(ends: Ends, end: Source, *, strict: bool) -> bool | None:
 
 
 def _is_host(pattern: str, host: str) -> bool | None:
-    """True if a pattern matches the host; None if it matches only some of the possible hosts."""
+    """True if `pattern` matches `host`; False if it does not. None if `host` is empty, if `pattern` is a tag or a URL,
+    or if `host` stands for several hosts of which `pattern` matches some.
+    """
     if pattern == "*":
         return True
     if not host or "." not in pattern or "/" in pattern:

@@ -26,15 +26,17 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """Hops of the way that decides about a flow with several ways: the worst way for a flow that must be open, because
-    all its ways must be open; the best way for a flow that must be closed, because all its ways must be closed.
+    """Hops of the way that decides about a flow: the worst way if the flow must be open, because every way must be
+    open; the best way if the flow must be closed, because every way must be closed.
     """
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)
 
 
 def by_policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Hops:
-    """Hops with the verdict of the NetworkPolicies on a connection; empty if neither end is a Pod."""
+    """One hop with the verdict of the NetworkPolicies on a connection; empty if neither end of the connection is a
+    Pod.
+    """
     ends = list(dict.fromkeys(each.namespace for each in (source, target) if isinstance(each, Pod)))
     if not ends:
         return ()
@@ -53,16 +55,16 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """Hops that decide about a flow from or to nodes; empty if no subnet has nodes. `way` returns the hops for one
-    subnet with nodes, and `chosen` selects among the subnets.
+    """Hops that decide about a flow from or to nodes. The function `way` returns the hops for one subnet; `chosen`
+    selects among the results for all subnets with nodes. Empty if no subnet has nodes.
     """
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 
 
 def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """Hops with the verdict of security groups on a connection between nodes or Pods. The groups apply within a subnet,
-    too.
+    """Two hops with the verdicts of a subnet's security group on a connection between nodes or Pods: outgoing and
+    incoming. A security group also applies to connections within its subnet. Empty if the subnet has no group.
     """
 
     def range_of(party: Party, subnet: Subnet) -> IPv4Network:

@@ -27,8 +27,8 @@ class Judgement:
 
     @property
     def resource(self) -> Resource | None:
-        """The resource that decides whether the connection is open; else the target's resource; else the first resource
-        on the way.
+        """Resource for a finding about the connection: the resource that decides the verdict; else the target's
+        resource; else the first resource on the way. None if none of them is known.
         """
         hops = (each.resource for each in self.way.hops if each.resource is not None)
         return self.way.verdict.resource or self.way.resource or next(hops, None)

@@ -30,13 +30,13 @@ INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 @dataclass(frozen=True)
 class WayOut:
-    """Verdict on a subnet's way to the internet. `firewall`: the firewall on this way if its rules are known."""
+    """A subnet's way to the internet: the verdict on it, and a firewall on it whose rules are known, or None."""
 
     verdict: Verdict
     firewall: Firewall | None = None
 
     def hops(self, packet: Packet) -> Hops:
-        """The hops of an outgoing packet."""
+        """Hops of an outgoing packet: the way itself, then the firewall if there is one."""
         return (self.verdict,) if self.firewall is None else (self.verdict, self.firewall.lets_out(packet))
 
 
@@ -75,7 +75,9 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 def _route(
     subnet: Resource, resources: Sequence[Resource], target: IPv4Network, firewalls: Sequence[Firewall]
 ) -> WayOut | None:
-    """The way to the target according to the subnet's route table; None if the table has no route for it."""
+    """The way that the subnet's route table gives to packets for `target`. None if the subnet has no route table, or
+    the table has no route for `target`.
+    """
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None

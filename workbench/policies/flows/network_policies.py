@@ -55,8 +55,8 @@ class Ground:
     """Address range of a private API server; None for an API server with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
-        """Ranges that contain the address of `party`, an end of a connection: the address itself for an `Address`, the
-        range of all Pods for a `Pod`, and the ranges of the nodes or of the API server for an `Entity`.
+        """Address ranges in which `party`, an end of a connection, may have its address: the address itself for an
+        `Address`, the range of all Pods for a `Pod`, and the ranges of the nodes or of the API server for an `Entity`.
         """
         if isinstance(party, Address):
             return (IPv4Network(party.text),)
@@ -70,16 +70,17 @@ class Ground:
 API_SERVER = "api server"
 """Name of the API server's entity in `declared.yaml`."""
 SOME_PUBLIC = IPv4Network("20.42.0.4/32")
-"""An arbitrary public address of Azure, in place of the unknown address of the API server."""
+"""Public address that stands for the API server, whose own public address is not known."""
 CILIUM = Ground()
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision of the NetworkPolicies on one connection. `by`: index of the policy that decides; None if no policy
-    does.
+    """Result of the NetworkPolicies for one connection.
 
-    `allowed` is None if the decision depends on the unknown plugin that enforces the policies.
+    `allowed`: True or False; None if the cluster's network plugin is not known, and the plugins differ. `by`: index of
+    the policy that allows or denies the connection; None if no policy applies. `direction`: `Egress` or `Ingress`, the
+    direction in which this policy applies.
     """
 
     allowed: bool | None
@@ -104,8 +105,8 @@ def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, p
 def decide(  # noqa: PLR0917 - the parts of one connection
     policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
 ) -> Decision:
-    """Decision of the NetworkPolicies on a connection. For an allowed connection, `by` is a policy that allows it; for
-    a denied connection, `by` is the first policy that selects the end at which the connection is denied.
+    """Result of the NetworkPolicies for a connection. `by` is a policy that allows it; if the connection is denied at
+    an end, `by` is the first policy that selects this end.
     """
     if ground.engine is Engine.NONE:
         return Decision(True)
@@ -124,7 +125,9 @@ def decide(  # noqa: PLR0917 - the parts of one connection
 
 
 def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: Party, kind: str) -> Decision:
-    """Decision at the end `own` of a connection, in the direction `kind` (`Egress` or `Ingress`)."""
+    """Result at one end of a connection: `own` is this end, `other` the other end, and `kind` the direction (`Egress`
+    or `Ingress`). An end that is no Pod is always open.
+    """
     if not isinstance(own, Pod):
         return Decision(True)
     chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]

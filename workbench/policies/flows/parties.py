@@ -30,8 +30,8 @@ class Address:
 
 @dataclass(frozen=True)
 class Entity:
-    """A node, a Pod on its node's network, or the API server. Neither selectors nor, with Cilium, an `ipBlock` match
-    it.
+    """An end of connections that is a node, a Pod on its node's network, or the API server. No selector of a
+    NetworkPolicy matches it; with Cilium, no `ipBlock` does either.
     """
 
     name: str
@@ -41,4 +41,4 @@ Party = Pod | Address | Entity
 INTERNET = "Internet"
 """Service tag of all addresses outside of the virtual network."""
 Source = IPv4Network | str
-"""Source of a packet as a security group sees it: a network, or a service tag."""
+"""Source of a packet in a security group's rules: a network, or the name of a service tag."""

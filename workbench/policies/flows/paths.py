@@ -119,7 +119,7 @@ def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port:
 
 
 def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
-    """Connections to any address in the subnets."""
+    """Connections from clients outside of the cluster to public addresses in the subnets that have a security group."""
     for port in flow.ports:
         for subnet in world.subnets:
             if subnet.group is None:

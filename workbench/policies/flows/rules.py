@@ -32,8 +32,8 @@ DECIDING = (
 
 
 class _Last:
-    """Cache of the judgements on the last stack: the rules are evaluated for each resource, but a stack is
-    judged once.
+    """Cache of the judgements that do not hold in the last judged stack. It avoids judging a stack again for each
+    resource.
     """
 
     def __init__(self) -> None:

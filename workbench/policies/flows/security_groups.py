@@ -22,8 +22,8 @@ GROUP, RULE = "azure-native:network:NetworkSecurityGroup", "azure-native:network
 EVERYTHING = ("*", "0.0.0.0/0")
 VIRTUAL_NETWORK = "VirtualNetwork"
 PUBLIC, PRIVATE = "public", "private"
-"""Targets of a packet whose exact address is not known: a load balancer's public address, or an address of
-the network.
+"""Targets of a packet without an exact address: PUBLIC for any public address of a load balancer, PRIVATE for any
+address of the network.
 """
 AZURE = "AzureCloud"
 """Service tag of all public addresses of Azure's data centers."""
@@ -143,11 +143,10 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """True if the targets of `rule` contain at least one address that `target` may have; with `strict`, if they
-        contain all these addresses. For PRIVATE, one address is always enough.
+        """True if the rule's targets include at least one of the addresses that `target` stands for. With `strict`,
+        True only if they include all of these addresses; for PRIVATE, one is always enough.
 
-        If `target` is PUBLIC, any public address is possible, so a rule for a range of public addresses contains only
-        some of the possible addresses.
+        PUBLIC stands for every public address, so a rule for a range of public addresses includes only some of them.
         """
         if isinstance(target, IPv4Network):
             return self._names(rule.targets, target, strict=strict)
@@ -175,7 +174,9 @@ def _network(text: str) -> IPv4Network | None:
 
 
 def overlaps(block: str, end: Source, *, strict: bool) -> bool:
-    """True if a prefix or service tag of a rule overlaps `end`; with `strict`, if it contains all of `end`."""
+    """True if `block`, a prefix or service tag of a rule, overlaps `end`. With `strict`, True only if `block` contains
+    all of `end`.
+    """
     network = _network(block)
     if network is None:
         return _has_tag(block, end, strict=strict)

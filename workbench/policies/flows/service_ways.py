@@ -90,5 +90,7 @@ def _privately(world: World, flow: Flow, source: Party, service: Service, subnet
 
 
 def _some(cidr: IPv4Network) -> object:
-    """The first address that Azure can give to an endpoint in a subnet: Azure reserves the first four."""
+    """The first address that Azure can give to an endpoint in the subnet `cidr`. Azure reserves the four addresses
+    before it.
+    """
     return cidr[4]

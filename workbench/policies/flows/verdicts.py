@@ -20,8 +20,8 @@ class Verdict:
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict that decides about consecutive hops: the first closed one, else the first unknown one, else
-    the last.
+    """Verdict on a way, from the verdicts on its consecutive hops: the first closed one, else the first unknown one,
+    else the last one. Open if there are no hops.
     """
     found = list(verdicts)
     closed = [each for each in found if each.open is False]
@@ -30,8 +30,8 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def any_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict that decides about alternative ways: the first open one, else the first unknown one, else
-    the first.
+    """Verdict on alternative ways, from the verdicts on each: the first open one, else the first unknown one, else the
+    first one. Closed if there are no ways.
     """
     found = list(verdicts)
     opened = [each for each in found if each.open]

@@ -12,8 +12,8 @@ CLIENTS = ("internet", "private-clients")
 
 @dataclass(frozen=True)
 class Way:
-    """One connection of a flow, to one port of one target. `resource`: resource of the target; None if the target is no
-    resource of the stack.
+    """One connection of a flow, to one port of one target. `resource` is the target's resource; None if the stack does
+    not have the target as a resource.
     """
 
     target: str

@@ -34,10 +34,10 @@ ENGINES: Mapping[str, Engine] = {
 use-network-policies).
 """
 ANY_VALUE = frozenset({"osmo.workflow_id"})
-"""Labels whose value differs between the Pods of one flow endpoint."""
+"""Labels of a flow endpoint whose value may be different in each Pod of the endpoint."""
 STRANGER, UNNAMED_PORT = Pod("a namespace that no policy names"), 1
-"""Source and port of a connection that policies allow only if they allow all sources and ports: a Pod in a namespace
-that no policy names, and a port that no policy names.
+"""Source and port of a test connection: a Pod in a namespace, and a port, that no policy names. Policies that allow
+this connection to a Pod allow every connection to it.
 """
 
 
@@ -54,7 +54,7 @@ class Subnet:
     filters_endpoints: bool
     """True if the security group applies to private endpoints in the subnet."""
     leaves: WayOut
-    """The subnet's way to the internet."""
+    """Outbound access of the subnet to the internet."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Ends of connections that the flow endpoint `party` stands for: its running Pods, or one Pod with the labels
-        of the charts if none is running; for an endpoint that is no Pod, the endpoint itself.
+        """Ends of connections for the flow endpoint that `declared.yaml` names `party`: its running Pods; if none is
+        known to run, one Pod with the declared labels. For an endpoint that is no Pod, the endpoint itself.
         """
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
@@ -109,8 +109,8 @@ class World:
         )
 
     def selected(self, pod: Pod) -> tuple[Party, ...]:
-        """Running Pods with the namespace and the labels of `pod`; only `pod` itself if no such Pod is running, or
-        running Pods are not known.
+        """Running Pods with the namespace and labels of `pod`. If none is known to run, only `pod` itself, with the
+        labels of its namespace.
         """
         alike = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
         if alike:

@@ -27,7 +27,7 @@ from workbench.preflight.existing.structure import judge_addresses, judge_availa
 
 @dataclass(frozen=True)
 class Wanted:
-    """Settings of a stack, and the nodes that its pools select in the existing cluster."""
+    """Requirements of a stack on an existing cluster: its settings, and the label selectors of its pools' nodes."""
 
     settings: Settings
     selectors: Mapping[str, Mapping[str, str]]

@@ -21,7 +21,9 @@ PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
 RDMA = "rdma/"
 EVIDENCE_LABEL, EVIDENCE_KEY = "physical-ai/evidence", "machine.json"
 FIRMWARE, VBIOS, NIC_DRIVER = "physical-ai/firmware-bundle", "physical-ai/vbios", "physical-ai/nic-driver"
-"""Annotations with which the cluster's owner tells what the API server does not know about a node."""
+"""Node annotations in which the cluster's owner writes facts that the API server does not know: the versions of the
+firmware bundle and of the VBIOS, and the network driver.
+"""
 INBOX = "inbox"
 """Value of the annotation NIC_DRIVER for the kernel's own driver, in place of DOCA-OFED."""
 
@@ -80,8 +82,8 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
 
 
 def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Findings about the number of rails (ports of the GPU network), counted by the RDMA resources that nodes offer.
-    Without these resources the number is unknown, because labels only show whether a node has network cards.
+    """Findings about the number of rails (ports of the GPU network) of each node, which is the number of RDMA resources
+    that the node offers. Unknown for a node without RDMA resources, because labels do not show the number.
     """
     for node in nodes:
         here = f"{where}: {name(node)}"
@@ -142,7 +144,7 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    """Numbers of a version: the parts between its dots as hexadecimal numbers, as in a VBIOS version; if one of them is
+    """Numbers of a version: each part between dots, read as a hexadecimal number, as in VBIOS versions. If a part is
     not hexadecimal, all decimal numbers in the text.
     """
     try:

@@ -14,7 +14,9 @@ Json = Mapping[str, Any]
 CLUSTER = "the cluster"
 _NUMBERS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
-"""Largest number of digits of a version's part that are read, because Python refuses texts of thousands of digits."""
+"""Maximum number of digits that are read from one number of a version. Python refuses numbers with thousands of
+digits.
+"""
 
 
 def info(node: Json, key: str) -> str:

@@ -99,8 +99,8 @@ def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _kai(where: str, deployment: Json) -> Iterator[Finding]:
-    """Finding about the KAI scheduler in the namespace `where`: ok, or a warning if the publisher has withdrawn its
-    version.
+    """Finding about the KAI scheduler in the namespace `where`: a warning if the publisher has retracted the installed
+    version; otherwise ok.
     """
     image = str(at(deployment, "spec.template.spec.containers", [{}])[0].get("image", ""))
     version = image.rpartition(":")[2]

@@ -27,7 +27,9 @@ ADDRESS_POOLS = "/apis/metallb.io/v1beta1/ipaddresspools"
 
 @dataclass(frozen=True)
 class Found:
-    """Objects of a cluster, by list. A list is None if it does not exist, or the caller may not read it."""
+    """Objects that were read from an existing cluster, by list. A list is None if it does not exist, or the caller may
+    not read it.
+    """
 
     nodes: Sequence[Json] | None = None
     system_pods: Sequence[Json] | None = None
