@@ -16,7 +16,7 @@ from physical_ai.catalog.lookup import vm_sizes
 from physical_ai.catalog.rows import Row, Text
 
 GPU_CLASS, ADAPTER_CLASS, BRIDGE_CLASS = "0x030200", "0x020700", "0x060400"
-"""PCI classes: 3D controller, InfiniBand controller, bridge."""
+"""PCI class codes in a topology file: of GPUs (3D controller), of InfiniBand adapters, and of PCI bridges."""
 
 
 class NumaNode(Row):
@@ -40,8 +40,8 @@ class Topology(Row):
     unverified: tuple[Text, ...] = ()
 
     def xml(self) -> str:
-        """Text of the topology file that NCCL reads. Its PCI bridges are invented, with addresses that no device
-        has.
+        """Text of the topology file that NCCL reads. The PCI bridges in the file are invented; no device has their
+        addresses.
         """
         system = ElementTree.Element("system", version="1")
         link = {"link_speed": self.link["speed"], "link_width": self.link["width"]}

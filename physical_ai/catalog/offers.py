@@ -35,7 +35,7 @@ class Offers:
 
 @lru_cache(maxsize=1)
 def seen_offers() -> Offers:
-    """Rows of seen_offers.yaml. Raises CatalogError if it has other keys than its own, or no lists."""
+    """Rows of seen_offers.yaml. Raises `CatalogError` if the file has an unknown key, or a key without a list."""
     given = read_mapping(FILE)
     if set(given) != set(KEYS) or not all(isinstance(given[key], list) for key in KEYS):
         raise CatalogError(f"{FILE.name}: the lists {', '.join(KEYS)} are expected, and nothing else.")
@@ -43,7 +43,7 @@ def seen_offers() -> Offers:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML dumper without aliases, which a reader of a change has to look up."""
+    """YAML dumper that writes repeated values in full, so that a reader of a change has no aliases to look up."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

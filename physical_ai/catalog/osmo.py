@@ -96,7 +96,7 @@ KAI_OPERANDS = {
     "queueController": "queue-controller",
     "nodeScaleAdjuster": "node-scale-adjuster",
 }
-"""Names of Deployments, by section of KAI's Config."""
+"""Names of the other Deployments that KAI's operator creates, by the section of KAI's Config that describes each."""
 SCHEDULER = "kai-scheduler"
 """Value of `schedulerName` in a Pod that KAI schedules."""
 KAI_QUEUE_API, KAI_POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2"

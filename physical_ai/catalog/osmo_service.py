@@ -53,7 +53,7 @@ always passes (NVIDIA/OSMO src/utils/static_config.py and src/utils/connectors/p
 MEK_BYTES = 32
 OAUTH2_SECRET, OAUTH2_CLIENT_KEY, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "client_secret", "cookie_secret"
 COOKIE_LENGTH = 32
-"""Length in bytes of the key of session cookies; 16, 24 and 32 are allowed (oauth2-proxy docs)."""
+"""Length in bytes of the key that encrypts session cookies; 16, 24 and 32 are allowed (oauth2-proxy docs)."""
 CONFIG = f"{API}-configs"
 """Name of the ConfigMap with the configuration of OSMO's control plane; chart `service` creates the ConfigMap."""
 

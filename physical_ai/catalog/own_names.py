@@ -5,8 +5,8 @@ from __future__ import annotations
 DRIVER_LABEL = "physical-ai/gpu-driver"
 """Label of the nodes of every GPU pool; its value is the driver source."""
 GRID_AGENT = "gpu-grid-driver-installer"
-"""Name of the DaemonSet of the agent that installs GRID drivers; also the name, or the first part of the name, of its
-other objects.
+"""Name of the DaemonSet of the agent that installs GRID drivers. The agent's other objects have the same name, or a
+name that begins with it.
 """
 GRID_DRIVER_READY = "GridDriverReady"
 """Type of the condition with which the GRID agent reports a node's state (agents/grid_driver/grid_agent/facts.py)."""

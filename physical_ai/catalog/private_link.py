@@ -28,7 +28,7 @@ zones. Managed Prometheus has one zone per region for queries.
 PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
 """Private Link sub-resources of an Azure Monitor workspace (for queries) and of Managed Grafana."""
 MONITOR_SCOPE = "azuremonitor"
-"""Sub-resource of a private link scope of Azure Monitor."""
+"""Name of the Private Link sub-resource of an Azure Monitor Private Link Scope."""
 ZONES_OF_GROUP: Mapping[str, tuple[str, ...]] = {MONITOR_SCOPE: ("monitor", "oms", "ods", "agentsvc", "blob")}
 """Keys in `ZONES` for each sub-resource that needs several zones, by the name of the sub-resource.
 

@@ -74,7 +74,7 @@ def _document(path: Path) -> Any:
 
 
 def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
-    """One row, checked against its class. Lists become tuples; nothing else is converted."""
+    """One row, made from `data` and checked against the row's class. Lists become tuples; nothing else is converted."""
     try:
         return kind.model_validate(_tuples(dict(data)))
     except ValidationError as error:

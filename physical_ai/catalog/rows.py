@@ -69,7 +69,7 @@ class Machine(Row):
 
 
 class VmSize(Machine):
-    """A VM size of Azure, as far as a node pool depends on it."""
+    """A VM size of Azure: the facts on which a node pool depends."""
 
     name: Annotated[str, StringConstraints(pattern=r"^Standard_\w+$")]
     series: Text
@@ -78,7 +78,7 @@ class VmSize(Machine):
     disks: LocalDisks
     lifecycle: Literal["ga", "retired-preview"] = "ga"
     successor: str | None = None
-    """Size to use instead of a retired one."""
+    """Name of the VM size to use instead of this one, for a retired size; None for other sizes."""
     os_skus: tuple[OsSkuName, ...]
     low_priority: bool = True
     """Capability LowPriorityCapable: True where the size can be Spot."""
@@ -95,7 +95,9 @@ class RegionSize(Row):
     """
 
     zones: tuple[ZoneName, ...] | None
-    """Zones that offer the size; empty if no zone does; None if that is not known (it differs by subscription)."""
+    """Zones that offer the size; empty if no zone offers it; None if the zones are unknown because they differ by
+    subscription.
+    """
     seen_zones: tuple[ZoneName, ...] = ()
     """Zones that one subscription saw: only a hint, since zone numbers differ by subscription."""
     evidence: Literal["documented", "believed", "price", "seen"]

@@ -5,4 +5,6 @@ on the same nodes.
 from __future__ import annotations
 
 WORKER_LABEL = "node-role.kubernetes.io/runai-gpu-worker"
-"""Label of the nodes that Run:ai schedules on, where it is restricted to some nodes (Run:ai docs, node roles)."""
+"""Label of the nodes on which Run:ai schedules, in a cluster where Run:ai is restricted to some nodes (Run:ai docs,
+node roles).
+"""

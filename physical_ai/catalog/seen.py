@@ -20,7 +20,9 @@ NOTHING = "(absent)"
 
 
 class Seen(Row):
-    """One fact: the value that was believed, and the value that a recording has shown."""
+    """One fact about Azure or Kubernetes: the value that this project assumed, and the value that a recording of a real
+    cluster has shown.
+    """
 
     about: Text
     subject: Text

@@ -77,7 +77,7 @@ class Xid(Row):
     repair: Literal["reboot", "replace", "none"] | None = None
     """Repair of the machine; None for the repair that the Xid's class implies."""
     companion: bool = False
-    """True for an Xid that accompanies another one of the same GPU."""
+    """True for an Xid that only accompanies another Xid of the same GPU."""
     meaning: Text
     advice: Text
     source: Text
@@ -85,8 +85,8 @@ class Xid(Row):
 
     @property
     def remedy(self) -> Literal["reboot", "replace", "none"]:
-        """Repair of the machine: the one that the row names, otherwise a reboot for the class `node`, and none for
-        other classes.
+        """Repair of the machine: the repair that the row names; for a row without one, a reboot if the class is `node`,
+        and no repair for any other class.
         """
         return self.repair or ("reboot" if self.xid_class == "node" else "none")
 

@@ -25,10 +25,10 @@ class Timing(Row):
     """Usual time to create a resource of one type."""
 
     type: Text
-    """Pulumi type token; one that ends with `*` stands for all types that begin with the rest."""
+    """Pulumi type token. A token that ends with `*` stands for all types that begin with the text before `*`."""
     minutes: Minutes
     published: bool
-    """False for an estimate of this project."""
+    """True if the source has published the time; False if the time is an estimate of this project."""
     source: Text
     date: datetime.date
 

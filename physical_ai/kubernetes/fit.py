@@ -82,7 +82,7 @@ def holds(pod: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Offer:
-    """A node, and the free resources on it: those that its Pods do not hold."""
+    """A node, and the resources on it that no Pod holds."""
 
     node: Mapping[str, Any]
     free: Amounts
@@ -134,7 +134,7 @@ def why_not(pod: Mapping[str, Any], offer: Offer) -> tuple[str, ...]:
 
 
 def untolerated(pod: Mapping[str, Any], node: Mapping[str, Any]) -> Json | None:
-    """First taint of the node that keeps the Pod off it; None where there is none."""
+    """The first taint of the node that keeps the Pod off the node; None if the Pod tolerates all taints."""
     tolerations: Sequence[Json] = at(pod, "spec.tolerations", ())
     for taint in at(node, "spec.taints", ()):
         strict = taint.get("effect") in ("NoSchedule", "NoExecute")

@@ -36,7 +36,7 @@ def taint_text(taint: Mapping[str, Any]) -> str:
 
 
 def condition(item: Mapping[str, Any], kind: str) -> Json:
-    """Condition of the given type; empty where there is none."""
+    """Condition of the type `kind`; an empty object if `item` has no such condition."""
     conditions: list[Json] = at(item, "status.conditions", [])
     nothing: Json = {}
     return next((each for each in conditions if each.get("type") == kind), nothing)

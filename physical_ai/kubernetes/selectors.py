@@ -40,9 +40,8 @@ def _met(term: Json, node: Mapping[str, Any]) -> bool:
 
 
 def holds(requirement: Mapping[str, Any], given: Mapping[str, str]) -> bool:
-    """True where labels meet one requirement.
-
-    Without the label, `NotIn` and `DoesNotExist` hold, and the other operators don't.
+    """True if the labels `given` meet the requirement. For a label that is missing, only `NotIn` and `DoesNotExist`
+    hold.
     """
     key, values = str(requirement.get("key")), requirement.get("values") or ()
     judge = OPERATORS.get(str(requirement.get("operator")))
@@ -85,8 +84,8 @@ def _names(requirement: Mapping[str, Any], node: str) -> bool:
 
 
 def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
-    """Names of the only nodes on which the Pod can run, if each term of its node affinity names nodes; None
-    otherwise.
+    """Names of the only nodes on which the Pod can run; None if its node affinity has no terms, or a term without node
+    names.
     """
     terms = terms_of(pod)
     if not terms:

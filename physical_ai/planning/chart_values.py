@@ -33,7 +33,9 @@ exclude every node, or violate Pod Security.
 """
 GENERIC = "nothing: it follows from the stack's settings"
 IGNORED = ("chart-key-dead", "chart-key-driver-cr", "chart-key-removed", "chart-key-other-release", "chart-key-unknown")
-"""Rules about keys that the chart does not render, so that nothing depends on their values."""
+"""Names of rules about keys that the chart does not render. The value of such a key has no effect, so nothing depends
+on it.
+"""
 Check = Callable[[Mapping[str, Any], Refused], list[Finding]]
 
 
@@ -195,7 +197,7 @@ def _is_set(values: Mapping[str, Any], path: str) -> bool:
 
 def _of_module(module: str, finding: Finding) -> Fault:
     """Fault for a finding about a value that the program sets. The fault points to the first line of `module` that
-    contains the key; it has no line if there is none.
+    contains the key, or has no line if no line contains it.
     """
     file, key = ROOT / module, f'"{finding.where.rpartition(".")[2]}"'
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []

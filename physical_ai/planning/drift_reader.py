@@ -18,8 +18,8 @@ declare claims.
 
 
 def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:
-    """ClusterRole of the drift reader, and its binding to the principals with role `drift-reader`; empty where there
-    are none.
+    """ClusterRole of the drift reader, and its binding to the principals with role `drift-reader`; empty if the
+    settings name no such principal.
 
     In AKS, a service principal is a user named by its object id, and a group is named by its object id.
     """

@@ -38,7 +38,9 @@ class EvidenceObjects:
 
 
 def evidence_objects(settings: Settings) -> EvidenceObjects | None:
-    """Evidence objects of a stack; None where it records nothing, or has no GPU pool."""
+    """Objects that record the GPU machines of a stack; None if the settings disable the recording, or if the stack has
+    no GPU pool.
+    """
     evidence = settings.health.evidence
     if not evidence.enabled or not settings.pools:
         return None

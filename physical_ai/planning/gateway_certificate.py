@@ -69,7 +69,7 @@ class GatewayCertificatePlan:
 
 
 def gateway_certificate(settings: Settings) -> GatewayCertificatePlan | None:
-    """Plan of the gateway's certificate; None where it does not come from a key vault."""
+    """Plan of the gateway's certificate; None if the certificate does not come from a key vault."""
     tls = settings.osmo.access.tls
     if not settings.osmo.installs_service or tls is None or tls.key_vault is None:
         return None

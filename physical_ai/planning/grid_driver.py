@@ -109,13 +109,13 @@ def grid_installer(settings: Settings, version: str) -> Installer:
 
 
 def known_build(version: str) -> DriverBuild | None:
-    """The catalogue's row of a GRID build; None where it has none."""
+    """Row of the catalogue about the GRID build `version`; None if the catalogue does not have the build."""
     return builds("grid").get(version)
 
 
 def module_parameters(settings: Settings, pool: Pool) -> dict[str, dict[str, str]]:
-    """Kernel-module parameters by module, named as in the kernel (`nvidia_uvm`): the pool's own take precedence over
-    those for all GRID pools.
+    """Kernel-module parameters of a pool, by module, named as in the kernel (`nvidia_uvm`). Parameters in the pool's
+    settings take precedence over parameters for all GRID pools.
     """
     merged: dict[str, dict[str, str]] = {}
     for source in (settings.grid_driver.module_parameters, pool.driver.module_parameters):

@@ -25,7 +25,7 @@ DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
 
 @dataclass(frozen=True)
 class GridObjects:
-    """All objects that the agent needs in the cluster."""
+    """Kubernetes objects of the GRID driver agent."""
 
     limits: Sequence[Mapping[str, Any]]
     """Admission policies that limit the agent; they must exist before the agent's rights do."""
@@ -39,7 +39,7 @@ class GridObjects:
 
 
 def grid_objects(plan: GridPlan) -> GridObjects:
-    """Objects of a stack that has GRID pools."""
+    """Kubernetes objects of the GRID driver agent for the plan `plan`."""
     agent = program(agents.files(AGENT))
     (manifest,) = manifests.load("grid-driver.yaml")
     return GridObjects(
@@ -56,7 +56,9 @@ def program(files: Mapping[str, str]) -> agents.Program:
 
 
 def agent_rights(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
-    """RBAC objects of the agent. It may evict or delete GPU Pods only where a pool's upgrade policy requires that."""
+    """RBAC objects of the agent. The agent may evict or delete GPU Pods only where a pool's upgrade policy requires
+    that.
+    """
     completed = copy.deepcopy([dict(item) for item in rights])
     (everywhere,) = (item for item in completed if item["kind"] == "ClusterRole")
     policies = {wanted["upgrade"] for wanted in plan.wanted.values()}

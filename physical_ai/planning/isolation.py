@@ -41,8 +41,8 @@ _DNS: dict[str, Any] = {
 
 
 def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[dict[str, Any]]:
-    """NetworkPolicies for the isolated namespaces of a stack: for each namespace one that denies all traffic, and
-    those of the isolation.yaml files of core and parts.
+    """NetworkPolicies for the isolated namespaces of a stack: for each namespace, one policy that denies all traffic;
+    in addition, the policies in the files `isolation.yaml` of the core and of parts.
     """
     isolated = {each for each in namespaces if is_isolated(settings, each)}
     allowed = [each for each in manifests.isolation() if _namespace(each) in isolated]
@@ -104,7 +104,7 @@ def _private_ways(settings: Settings) -> list[dict[str, Any]]:
 
 def _control_plane(settings: Settings) -> list[dict[str, Any]]:
     """Egress rule for the port of a control plane outside this cluster, at any address, since the control plane may
-    have a private one.
+    have a private address.
 
     Empty for port 443, and for a control plane in this cluster, which Pods reach at its gateway.
     """

@@ -57,17 +57,17 @@ def load(file: str) -> list[dict[str, Any]]:
 
 
 def namespaces() -> list[dict[str, Any]]:
-    """All namespaces that the program may create: first the core's, then those of parts."""
+    """All namespaces that the program may create: first the core's namespaces, then the namespaces of parts."""
     return _everywhere(NAMESPACES)
 
 
 def isolation() -> list[dict[str, Any]]:
-    """All NetworkPolicies of isolated namespaces: first the core's, then those of parts."""
+    """All NetworkPolicies of isolated namespaces: first the core's policies, then the policies of parts."""
     return _everywhere(ISOLATION)
 
 
 def namespaces_of(part: str) -> list[dict[str, Any]]:
-    """Namespaces that a part brings; empty where its folder declares none."""
+    """Namespaces in the namespaces file of a part's folder; empty if the folder has no such file."""
     return load_of(part, NAMESPACES) if (part_folder(part) / NAMESPACES).exists() else []
 
 
@@ -77,7 +77,7 @@ def load_of(part: str, file: str) -> list[dict[str, Any]]:
 
 
 def _everywhere(file: str) -> list[dict[str, Any]]:
-    """Objects of the files with this name: first the core's file, then those in the folders of parts."""
+    """Objects of the files with this name: first of the core's file, then of the files in the folders of parts."""
     of_parts = (each for path in part_files(file) for each in json.loads(_read(path)))
     return [*load(file), *of_parts]
 

@@ -33,7 +33,7 @@ AGENT_FOLDER = "/etc/osmo-agent"
 KUBECONFIG, CREDENTIAL = "config", "credential.py"
 """Keys of the ConfigMap AGENT_FILES: the kubeconfig, and the program `agents/osmo_login/credential.py`."""
 DEV_USER = "admin"
-"""User name with which the agents log in to the control plane in development; it exists by default."""
+"""User name with which the agents log in to the control plane in development; a user of this name exists by default."""
 
 KAI_OWNED = {"global.nodeSelector": "cpuPool", "global.tolerations": "cpuPool"}
 BACKEND_OWNED = {
@@ -80,7 +80,7 @@ class OsmoRelease:
 def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease, ...], list[Fault]]:
     """The releases in the order in which they are installed, and the faults of their values files.
 
-    There are none with `osmo.mode: namespaces`.
+    The tuple of releases is empty with `osmo.mode: namespaces`.
     """
     if not settings.osmo.installs_backend:
         return (), []
@@ -130,8 +130,8 @@ def _backend(settings: Settings) -> dict[str, Any]:
 
 
 def agent_kubeconfig() -> str:
-    """Kubeconfig for the agents' own cluster. With the development login, the agents would not know their API server
-    without it.
+    """Kubeconfig for the agents' own cluster, for the development login: with this login, nothing else tells the agents
+    which API server to use.
 
     The kubeconfig gets the token from a program that reads the Pod's token file at every login. The kubelet renews this
     file, but the agents' client would read the file only once, and the API server would refuse the expired token
@@ -184,7 +184,7 @@ def _agent(settings: Settings) -> dict[str, Any]:
 
 
 def _dev_agent() -> dict[str, Any]:
-    """Values for one agent with the development login."""
+    """Values of the agents' chart for one agent with the development login."""
     progress, folder = _PROGRESS
     return {
         "extraArgs": ["--method", "dev", "--username", DEV_USER],

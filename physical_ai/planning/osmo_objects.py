@@ -15,7 +15,7 @@ from physical_ai.settings.facts.osmo import gpu_quota
 from physical_ai.settings.models.tree import Settings
 
 NO_METADATA = "no-metadata"
-"""Name of the NetworkPolicy that is declared where the stack does not isolate the namespace of the control plane."""
+"""Name of the NetworkPolicy for a namespace of the control plane that the stack does not isolate."""
 
 
 def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -33,7 +33,9 @@ CONTROL_TEMPLATE = "control"
 TASK_TEMPLATE = "task"
 COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-"""Environment variable without which a container gets CUDA but no Vulkan; the driver reports no error."""
+"""Environment variable that lists the driver capabilities of a container. Without it, a container gets CUDA but no
+Vulkan, and the driver reports no error.
+"""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Default resources of a GPU task as fractions (numerator, denominator): `_MEMORY_PART` of the memory and CPUs in the
@@ -81,8 +83,8 @@ def _task_template(*, sends_traces: bool) -> dict[str, Any]:
     """Template of every task: requests equal to limits, shared memory, the workflows' identity, and time to finish
     before the node's driver is upgraded.
 
-    There is no GPU in it, not even 0: because of a request for 0 GPUs, KAI's admission would give CPU tasks the NVIDIA
-    runtime (NVIDIA/OSMO#937).
+    The template requests no GPU, not even 0: because of a request for 0 GPUs, KAI's admission would give CPU tasks the
+    NVIDIA runtime (NVIDIA/OSMO#937).
     """
     amounts = {"cpu": "{{USER_CPU}}", "memory": "{{USER_MEMORY}}", "ephemeral-storage": "{{USER_STORAGE}}"}
     return {
@@ -177,8 +179,8 @@ def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
 
 
 def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
-    """Limits of a task on the platform: it has to fit one node; it has to request GPUs explicitly if the platform has
-    GPUs, and must not request any otherwise.
+    """Limits of a task on the platform: the task has to fit one node. On a platform with GPUs, it has to request GPUs
+    explicitly; on any other platform, it must not request GPUs.
     """
     size, room = f"a node of pool {item.pool}", item.room
     limits = [
@@ -283,7 +285,9 @@ def _cpu(items: list[OsmoPlatformFacts]) -> OsmoPlatformFacts:
 
 
 def backends(settings: Settings) -> dict[str, Any]:
-    """The cluster as an OSMO backend, by its name. The namespace is not set here, because the agent reports it."""
+    """OSMO's configuration of the stack's cluster as a backend, by the backend's name. The agent reports its
+    namespace.
+    """
     scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
     backend: dict[str, Any] = {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}
     if address := router_address(settings):

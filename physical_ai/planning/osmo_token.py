@@ -29,7 +29,7 @@ from physical_ai.settings.models.tree import Settings
 AGENT = "osmo_token"
 """Folder in `agents/`, and Python package, of the program that creates the token."""
 OBJECTS = "osmo-token"
-"""Name, or first part of the name, of each object that creates or fetches the agents' token."""
+"""Name of the objects that create or fetch the agents' token, or the first part of their names."""
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"
@@ -50,12 +50,15 @@ class OsmoTokenObjects:
     config_map: Mapping[str, Any]
     """ConfigMap with the program. It never changes: changed files get a new ConfigMap."""
     job: Mapping[str, Any]
-    """The Job. Its name changes with the settings and the program, because a Job runs only once."""
+    """Job that creates or fetches the token. The Job's name changes with the settings and the program, because a Job
+    runs only once.
+    """
     cron_job: Mapping[str, Any]
 
 
 def osmo_token_objects(settings: Settings, served: Sequence[Settings] = ()) -> OsmoTokenObjects | None:
-    """Objects of a stack; None where the deployment neither creates a token nor fetches one from a vault.
+    """Objects of a stack that create or fetch the agents' token; None where the deployment neither creates a token nor
+    fetches one from a vault.
 
     `served` are the settings of stacks whose clusters the stack's control plane serves.
     """

@@ -18,7 +18,7 @@ from physical_ai.planning.gpu_operator.drivers import OWNED as DRIVER_OWNED
 from physical_ai.planning.gpu_operator.files import CHART as GPU_OPERATOR
 
 NVIDIA_DRIVER = "nvidia-driver"
-"""Key for the fields of an NVIDIADriver, which are not values of a chart."""
+"""Key of the table under which the fields of an NVIDIADriver are listed; they are not values of a chart."""
 
 OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     GPU_OPERATOR: gpu_values.OWNED | gpu_values.OWNED_IF_MEASURED,

@@ -15,8 +15,8 @@ _ARCHIVE = re.compile(r"-(v\d+\.\d+\.\d+)\.tgz$")
 
 
 def installed_version(inputs: Mapping[str, Any]) -> str | None:
-    """Chart version in the inputs of a Release: the input `version`, or the version in the name of an archive; None
-    where there is neither.
+    """Chart version in the inputs of a Release: the input `version`, or the version in the name of an archive; None if
+    the inputs have neither.
     """
     version, archive = inputs.get("version"), _ARCHIVE.search(str(inputs.get("chart", "")))
     return version if isinstance(version, str) and version else archive and archive[1]
@@ -42,7 +42,7 @@ def _text(finding: Finding) -> str:
 
 
 def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
-    """Reason why OSMO's control plane must not be changed to the images `new_tag`; None where it may be.
+    """Reason why OSMO's control plane must not be changed to the images `new_tag`; None if the change is allowed.
 
     OSMO's service migrates its database's tables when it starts, and cannot migrate them back (NVIDIA/OSMO 6.3,
     src/service).

@@ -53,7 +53,7 @@ def _read(file: FilePath, label: str) -> Document:
 
 
 def section(document: Document | None, key: str) -> dict[str, Any]:
-    """A section of a file; empty where the file has none, or where it is not a map."""
+    """The section `key` of a values file; empty if the file has no such section, or if the section is not a map."""
     found = document.data.get(key) if document is not None else None
     return dict(found) if is_map(found) else {}
 

@@ -75,8 +75,8 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Closed driver gate if no DeviceConfig selects the node, or if the operator refuses a DeviceConfig that
-        selects the node because it overlaps another one; None otherwise.
+        """Closed driver gate if no DeviceConfig selects the node, or if the operator refuses a DeviceConfig of the node
+        because its selector overlaps the selector of another DeviceConfig. None if neither is the case.
         """
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:

@@ -126,7 +126,8 @@ def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECON
 
 
 def base_seconds(environment: Mapping[str, str]) -> float:
-    """The first delay, from PHYSICAL_AI_RETRY_SECONDS when it is set.
+    """First delay between attempts in seconds: the value of the environment variable PHYSICAL_AI_RETRY_SECONDS, or
+    `DEFAULT_SECONDS` if the variable is not set.
 
     Raises:
         ValueError: the variable is not a number of at least 0.

@@ -139,7 +139,7 @@ def _read(file: str, stages: Literal["gates", "stages"]) -> Mapping[str, Cause]:
 
 
 class CauseRow(Row):
-    """A cause as the files have it; `stages` is called `gates` in files about gates."""
+    """Row about a cause in a file of causes; `stages` is called `gates` in files about gates."""
 
     stages: tuple[Text, ...] = ()
     gates: tuple[Text, ...] = ()

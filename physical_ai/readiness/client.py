@@ -36,7 +36,7 @@ LOG = Bounds(seconds=6, connect=3, idle=3, size=4 << 20, tries=1)
 node may no longer exist.
 """
 LOGIN_SECONDS = 120.0
-"""Seconds that the kubeconfig's login may take; it may ask a person to confirm it in a browser."""
+"""Seconds that the kubeconfig's login may take; the login may ask a person to confirm it in a browser."""
 PATCHES = "application/merge-patch+json"
 Send = Callable[..., Any]
 """Function `send(method, path, parameters, body=None)`, which returns the answer's decoded JSON.
@@ -68,7 +68,7 @@ def connect_to_change(kubeconfig: str, bounds: Bounds | None = None) -> Send:
 
 
 class _Session:
-    """A session with one login, which happens at its first request."""
+    """Session with an API server that logs in at its first request."""
 
     def __init__(self, kubeconfig: str, bounds: Bounds) -> None:
         self._kubeconfig, self._bounds = kubeconfig, bounds

@@ -132,7 +132,7 @@ class Evidence:
         return str(events[-1].get("message", "")).strip() if events else ""
 
     def _about(self, pod: str, container: str) -> list[Json]:
-        """Events of one container, sorted by time; with an empty container name, those of the Pod itself."""
+        """Events of one container, sorted by time; if `container` is empty, events of the Pod itself."""
         return [each for each in self._events.get(pod, ()) if _container_of(each) == container]
 
     def messages(self, pod: Json) -> tuple[str, str]:
@@ -158,7 +158,9 @@ class Evidence:
         return (found[0] if found else ""), "\n".join([*candidates, *reasons])
 
     def policy_error(self) -> tuple[str, str] | None:
-        """Reason and message of a ClusterPolicy that the operator cannot apply; None where there is none."""
+        """Reason and message of a ClusterPolicy that the operator cannot apply; None if the operator can apply them
+        all.
+        """
         for policy in self.cluster.policies:
             error = condition(policy, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -166,7 +168,9 @@ class Evidence:
         return None
 
     def driver_error(self) -> tuple[str, str, str] | None:
-        """Name, reason and message of an NVIDIADriver that the operator cannot apply; None where there is none."""
+        """Name, reason and message of an NVIDIADriver that the operator cannot apply; None if there is no such
+        NVIDIADriver.
+        """
         for driver in self.cluster.drivers:
             error = condition(driver, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -183,7 +187,7 @@ class Evidence:
         return any(unselected(selector, node) is None for selector in selectors)
 
     def deployment(self, *ends: str) -> Json | None:
-        """A Deployment whose name ends with one of these texts; None where there is none."""
+        """Deployment whose name ends with one of the texts in `ends`; None if there is no such Deployment."""
         return next((each for each in self.cluster.deployments if name(each).endswith(ends)), None)
 
     def pod_of_deployment(self, deployment: Json) -> Json | None:

@@ -46,7 +46,7 @@ class Judgement:
 
     changes: Sequence[NodeChange]
     findings: Sequence[Finding]
-    """Findings.
+    """Findings about the cluster.
 
     Errors are about nodes that cannot be in their class, or about objects of another owner; the other findings report
     how the stack uses such objects, where the settings allow that.

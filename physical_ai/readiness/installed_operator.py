@@ -36,7 +36,7 @@ assets/*/0500_daemonset.yaml).
 
 @dataclass(frozen=True)
 class InstalledOperator:
-    """Objects of the GPU Operator in the cluster. `daemonsets` are those in its namespace."""
+    """Objects of the GPU Operator in the cluster. `daemonsets`: DaemonSets in the operator's namespace."""
 
     policies: Sequence[Json]
     drivers: Sequence[Json]

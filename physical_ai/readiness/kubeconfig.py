@@ -28,7 +28,7 @@ the same arguments work on a laptop (azurecli), in CI (workloadidentity) and in 
 
 
 def exec_kubeconfig(raw: str) -> str:
-    """AKS's user kubeconfig, with its login replaced by one that needs no terminal.
+    """AKS's user kubeconfig, with its login replaced by a login that needs no terminal.
 
     AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. Clusters and contexts
     stay unchanged, including the API server's address and CA.

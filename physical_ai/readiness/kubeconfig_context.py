@@ -119,7 +119,9 @@ def _with_whole_paths(document: Any, folder: Path) -> dict[str, Any]:
 
 
 def _expiry(user: Mapping[str, Any]) -> datetime.datetime | None:
-    """Expiry time of the user's client certificate; None where there is none, or it cannot be read."""
+    """Expiry time of the user's client certificate; None if the user has no client certificate, or one that cannot be
+    read.
+    """
     try:
         if data := user.get("client-certificate-data"):
             pem = base64.b64decode(str(data)).decode()

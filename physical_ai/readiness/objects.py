@@ -45,7 +45,7 @@ def is_being_removed(node: Json) -> bool:
 
 
 def removal(node: Json) -> tuple[str, str] | None:
-    """Cause why a node is being removed, and the evidence; None where it is not."""
+    """Cause why a node is being removed, and the evidence; None if the node is not being removed."""
     taints: Sequence[Json] = at(node, "spec.taints", [])
     taint = next((each for each in taints if each["key"] in LEAVING), None)
     if taint is not None:
@@ -103,7 +103,7 @@ def untolerated(pod_spec: Json, node: Json) -> list[str]:
 def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None:
     """The first label of the Pod's node selector that the node does not have: key, wanted value, actual value.
 
-    None where it has all.
+    None if the node has all labels of the selector.
     """
     given = labels(node)
     selector: Mapping[str, str] = pod_spec.get("nodeSelector") or {}

@@ -37,7 +37,7 @@ def _is_down(port: Mapping[str, Any]) -> bool:
 
 
 def _recorded(node: Json, records: Sequence[Json]) -> list[Mapping[str, Any]] | None:
-    """Ports in the newest record of this machine; None where no record has them."""
+    """Ports in the newest record of this machine; None if no record of the machine lists ports."""
     mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
     for record in sorted(mine, key=lambda each: str(at(each, "metadata.annotations", {}).get(SEEN, "")), reverse=True):
         machine = _machine(record)

@@ -158,7 +158,9 @@ def _items(answer: Any) -> list[Json]:
 
 
 def listed(get: Get, path: str) -> list[Json]:
-    """Objects of a kind that may not exist, because a release brings it; empty where it does not exist."""
+    """Objects in the list at `path`; empty if the API server does not know the kind. The kind may be missing because a
+    Helm release installs it.
+    """
     try:
         return _items(get(path, {}))
     except Missing:

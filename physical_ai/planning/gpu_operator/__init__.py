@@ -41,7 +41,7 @@ class GpuPlan:
 
 
 def gpu_plan(settings: Settings, root: FilePath) -> tuple[GpuPlan, list[Fault]]:
-    """Plan for a stack, and the faults of the files in `gpu-operator/` below `root`."""
+    """Plan of the GPU Operator for a stack, and the faults of the files in `gpu-operator/` below `root`."""
     files, faults = read_files(settings, root)
     maps, found = config_maps(settings, files)
     faults += found

@@ -30,7 +30,7 @@ class ValuesFiles:
     driver: Document
     """File `nvidia-driver.yaml`: fields of every NVIDIADriver."""
     pools: Mapping[str, Document]
-    """Files `pools/<pool>.yaml`, by pool, for pools of the stack that have one."""
+    """Files `pools/<pool>.yaml` that exist, by pool, for pools of the stack."""
 
 
 def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fault]]:
@@ -51,7 +51,7 @@ def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fa
 
 
 def _pool_files(root: FilePath) -> list[str]:
-    """Files for single pools, relative to the folder of values."""
+    """Paths of the values files for single pools, relative to `root`."""
     folders = [folder for folder in (installed_folder(root), root) if folder is not None]
     found = {file.name for folder in folders for file in (folder / CHART / "pools").glob("*")}
     return [f"{CHART}/pools/{name}" for name in sorted(found)]

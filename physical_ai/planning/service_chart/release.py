@@ -93,7 +93,7 @@ class Attached:
     Empty where Secrets have the addresses, together with keys.
     """
     client_id: Any
-    """Client id of the control plane's identity; None without one."""
+    """Client id of the Azure identity of the control plane; None for a control plane without an Azure identity."""
     certificate: Any = None
     """Digest of the gateway's certificate, if the certificate is a secret of the stack; None if it comes from
     elsewhere.
@@ -272,7 +272,7 @@ def mek_file(key: str) -> str:
 
 
 def mek_problem(file: str) -> str | None:
-    """Reason why the service could not use a file with master encryption keys; None where it could.
+    """Reason why the service could not use a file with master encryption keys; None if it could use the file.
 
     The text contains no key.
     """

@@ -69,7 +69,7 @@ def counts(facts: Mapping[str, Any], size: str = "") -> Counts:
 
 
 def facts_of(node: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Newest record of a node's machine; empty where there is none."""
+    """Newest record of a node's machine; empty if no record exists."""
     mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
     for record in sorted(mine, key=lambda each: annotations_of(each).get(SEEN, ""), reverse=True):
         facts = parsed(at(record, "data", {}).get(KEY))

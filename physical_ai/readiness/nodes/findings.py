@@ -39,7 +39,7 @@ class NodeFinding:
     gate: bool = False
     """True for a cause that explains the closed gate, or why the node is not Ready."""
     proof: AcceptanceLevel | None = None
-    """Acceptance level that the node has to pass after the remedy; None where none is needed."""
+    """Acceptance level that the node has to pass after the remedy; None if no acceptance is needed."""
 
 
 def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:

@@ -43,14 +43,14 @@ class Raw:
     past: bool = False
     """True for a sign of a fault that may be over. It is reported only if it explains a present sign."""
     row: str = ""
-    """Id of the row in the table of node causes; empty without one."""
+    """Id of the row in the table of node causes; empty for a sign without a row."""
 
     def is_of_gpu(self, other: Raw) -> bool:
-        """True where this sign and the other one may be about the same GPU."""
+        """True if this sign and `other` may be about the same GPU."""
         return not self.gpus or not other.gpus or bool(self.gpus & other.gpus)
 
     def is_same(self, other: Raw) -> bool:
-        """True where this sign and the other one have the same cause and may be about the same GPU."""
+        """True if this sign and `other` have the same cause and may be about the same GPU."""
         of_row = bool(self.row) and self.row == other.row
         same = self.cause == other.cause and (self.reason == other.reason or bool(self.code))
         return (of_row or same) and self.is_of_gpu(other)
@@ -83,6 +83,6 @@ class Raw:
 
 
 def most(proofs: Iterable[AcceptanceLevel | None]) -> AcceptanceLevel | None:
-    """The highest of the levels; None if there is none."""
+    """Highest acceptance level in `proofs`; None if `proofs` contains no level."""
     given = [LEVELS.index(each) for each in proofs if each is not None]
     return LEVELS[max(given)] if given else None

@@ -51,7 +51,9 @@ KINDS: Mapping[str, str] = {
     "Role": f"{RIGHTS}/roles",
     "RoleBinding": f"{RIGHTS}/rolebindings",
 }
-"""Kinds of objects that are compared, with the path of each kind's list; ConfigMaps are requested by name instead."""
+"""Kinds of objects that the diagnosis compares with the cluster, each with the API path of its list. ConfigMaps are not
+listed: they are requested by name.
+"""
 KEPT_BY_POLICY = {
     **{component: daemonset for component, (daemonset, _) in OPERANDS.items() if component != "migManager"},
     "dcgm": "nvidia-dcgm",
@@ -79,7 +81,7 @@ class Part:
     """Name of the Helm release that creates the object; empty for objects that the stack itself or an operator creates.
     """
     home: str = ""
-    """Namespace of that Helm release, which may differ from the namespace of the object."""
+    """Namespace of the Helm release `release`, which may differ from the namespace of the object."""
     revision: int = 0
     maker: str = ""
     """Deployment that creates the object, in the object's namespace."""
@@ -142,7 +144,7 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
 
 
 def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision: int = 0) -> Part | None:
-    """A manifest's object as a part of the platform; None for kinds that are not compared.
+    """A manifest's object as a part of the platform; None for a kind that the diagnosis does not compare.
 
     A chart may omit the namespace of objects in the release's namespace.
     """

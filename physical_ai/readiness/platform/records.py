@@ -35,7 +35,9 @@ def revisions(secrets: Iterable[Json], namespaces: frozenset[str]) -> dict[tuple
 
 
 def release_of(item: Mapping[str, Any]) -> tuple[str, str]:
-    """Release that created an object, and its namespace, by Helm's annotations; empty texts where there are none."""
+    """Release that created an object, and its namespace, by Helm's annotations; both texts are empty for an object
+    without them.
+    """
     told: Mapping[str, Any] = at(item, "metadata.annotations", {})
     return str(told.get(RELEASE_NAME, "")), str(told.get(RELEASE_NAMESPACE, ""))
 

@@ -1,4 +1,4 @@
-"""Commands that restore an object of the platform; they depend on its owner. Pure functions."""
+"""Commands that restore an object of the platform. The command depends on the object's owner. Pure functions."""
 
 from __future__ import annotations
 

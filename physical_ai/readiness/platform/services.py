@@ -82,7 +82,9 @@ class Unanswered:
 
 
 def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator[Unanswered]:
-    """Webhooks with failurePolicy Fail whose Service does not exist, or has no ready Pod; AKS's own are left out."""
+    """Webhooks with failurePolicy Fail whose Service does not exist, or has no ready Pod; webhooks of AKS are left
+    out.
+    """
     if "Service" not in live:
         return
     services = {f"{namespace(each)}/{name(each)}": each for each in live["Service"]}
@@ -112,7 +114,7 @@ def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targe
 
 
 def _silence(service: Json | None, targets: Targets) -> str:
-    """Reason why a Service does not answer; empty where it does, or where that is not known."""
+    """Reason why a Service does not answer; empty if the Service answers, or if this is not known."""
     if service is None:
         return "does not exist"
     if not selector_of(service):
