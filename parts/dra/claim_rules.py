@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parts.dra import facts
 from parts.dra.model import GpuClaim
 from physical_ai.catalog import nearest
+from physical_ai.catalog.system_namespaces import KUBERNETES_NAMESPACES
 from physical_ai.planning import manifests
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.layers.paths import Path
@@ -15,7 +16,6 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 
 _CLAIMS: Path = ("dra", "claims")
 _NAMESPACES: Path = ("dra", "namespaces")
-KUBERNETES_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 CLAIM_GPU = Rule("dra-claim-gpu", "docs/resource-claims.md")
 CLAIM_IMPOSSIBLE = Rule("dra-claim-impossible", "parts/dra/claim_devices.yaml")
 CLAIM_COUNT = Rule(

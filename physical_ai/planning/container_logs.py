@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from physical_ai.catalog.system_namespaces import KUBERNETES_NAMESPACES
 from physical_ai.planning import manifests
 from physical_ai.settings.models.container_logs import ContainerLogs
 
 NAME, NAMESPACE = "container-azm-ms-agentconfig", "kube-system"
-OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeeper-system", "calico-system")
+OTHERS = (*KUBERNETES_NAMESPACES, "gatekeeper-system", "calico-system")
 """Namespaces of Kubernetes and AKS whose container output is not collected."""
 
 

@@ -285,7 +285,9 @@ def _cpu(items: list[OsmoPlatformFacts]) -> OsmoPlatformFacts:
 
 
 def backends(settings: Settings) -> dict[str, Any]:
-    """The stack's cluster as a backend in OSMO's configuration, by name. The agent reports the namespace itself."""
+    """OSMO's configuration of the stack's cluster as a backend, by the backend's name. The agent reports its
+    namespace.
+    """
     scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
     backend: dict[str, Any] = {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}
     if address := router_address(settings):

@@ -9,28 +9,11 @@ import json
 from typing import Any
 
 from parts.registry import PARTS
+from physical_ai.catalog.system_namespaces import SYSTEM_NAMESPACES
 from physical_ai.planning import manifests
 from physical_ai.planning.gpu_admission import bindings
 from physical_ai.settings.models.tree import Settings
 
-OF_AKS = (
-    "kube-system",
-    "kube-public",
-    "kube-node-lease",
-    "aks-command",
-    "aks-istio-egress",
-    "aks-istio-ingress",
-    "aks-istio-system",
-    "app-routing-system",
-    "azure-arc",
-    "calico-system",
-    "dataprotection-microsoft",
-    "gatekeeper-system",
-    "tigera-operator",
-)
-"""Namespaces of AKS and its extensions. The policy exempts them, because their agents need the privileges of the node
-(AKS docs, concepts-security).
-"""
 LISTED = (
     "gpu-operator",
     "kube-amd-gpu",
@@ -78,8 +61,8 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that the policy exempts: AKS's, the platform's, and those in the setting
-    `admission.podSecurityExempt`.
+    """Namespaces that the policy exempts: those of Kubernetes and AKS, whose agents need the privileges of the node,
+    the platform's, and those in the setting `admission.podSecurityExempt`.
 
     The platform's namespaces are exempt because a label sets the Pod Security level of each. Namespaces of parts count
     only where the stack installs the part, since otherwise a namespace of this name belongs to somebody else.
@@ -87,4 +70,4 @@ def exempt(settings: Settings) -> tuple[str, ...]:
     absent = {name for part in PARTS if not part.wanted(settings) for name in part.namespaces}
     declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     installed = (name for name in (*LISTED, *declared) if name in declared and name not in absent)
-    return tuple(dict.fromkeys([*OF_AKS, *installed, *settings.admission.pod_security_exempt]))
+    return tuple(dict.fromkeys([*SYSTEM_NAMESPACES, *installed, *settings.admission.pod_security_exempt]))

@@ -6,8 +6,8 @@ import copy
 import json
 from typing import Any
 
+from physical_ai.catalog.system_namespaces import SYSTEM_NAMESPACES
 from physical_ai.planning import manifests
-from physical_ai.planning.pod_security import OF_AKS
 from physical_ai.settings.facts.data_services import DataNames, login_server, pulls_from_registry_only
 from physical_ai.settings.models.tree import Settings
 
@@ -24,7 +24,7 @@ def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str
     registry = f"{login_server(DataNames(settings.stack, subscription_id))}/"
     # AKS's Pods use images of Microsoft's registry, which every cluster reaches; they must not depend on another
     # registry.
-    others = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(OF_AKS)}
+    others = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(SYSTEM_NAMESPACES)}
     objects = copy.deepcopy(manifests.load("registry-images.yaml"))
     imported = settings.data_services.registry.imported if settings.data_services is not None else ()
     for manifest in objects:

@@ -20,7 +20,7 @@ PREFIX = "amd_"
 
 
 def exporter_config() -> str:
-    """Configuration of AMD's device metrics exporter, as JSON text.
+    """The exporter's configuration.
 
     >>> json.loads(exporter_config())["CommonConfig"]
     {'MetricsFieldPrefix': 'amd_'}
@@ -30,7 +30,7 @@ def exporter_config() -> str:
 
 
 def series(field: str) -> str:
-    """Name of the time series that AMD's exporter makes from a field.
+    """Name of a field's series.
 
     >>> series("GPU_GFX_ACTIVITY")
     'amd_gpu_gfx_activity'

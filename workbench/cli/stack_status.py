@@ -16,6 +16,7 @@ from parts.slurm.facts import SLURM
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.system_namespaces import KUBERNETES_NAMESPACES
 from physical_ai.catalog.vendors import VENDORS
 from physical_ai.readiness import Report, Unreachable, read_reports
 from physical_ai.readiness.devices import SLICES, with_devices
@@ -43,7 +44,6 @@ DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """Node label in which GPU Feature Discovery writes the version of the driver."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 WORKFLOWS_SHOWN = 5
-OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
 QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
@@ -88,7 +88,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
         nodes, namespaces = _nodes(client), client.get("/api/v1/namespaces")["items"]
         slurmds = slurm_nodes(client.get(SLURM_PODS)["items"])
     document["namespaces"] = sorted(
-        item["metadata"]["name"] for item in namespaces if item["metadata"]["name"] not in OF_KUBERNETES
+        item["metadata"]["name"] for item in namespaces if item["metadata"]["name"] not in KUBERNETES_NAMESPACES
     )
     outputs = simulation.outputs()
     document["osmo"] = _osmo(simulation, outputs)

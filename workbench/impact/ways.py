@@ -74,6 +74,15 @@ def way_of(change: Change) -> Way | None:
     return next((each for each in ways() if each.fits(change)), None)
 
 
+def way_named(name: str) -> Way:
+    """Row of ways.yaml with the name `name`.
+
+    Raises:
+        KeyError: No row has this name.
+    """
+    return {each.way: each for each in ways()}[name]
+
+
 def object_name(change: Change) -> str:
     """Name of the Kubernetes object, Helm release or node pool that a change is about; for any other resource, the
     resource's name in the program.

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from physical_ai.catalog.azure_native import TypeMapping, mappings
 from physical_ai.catalog.seen import NOTHING
+from physical_ai.catalog.system_namespaces import KUBERNETES_NAMESPACES
 from physical_ai.catalog.timings import timing
 from physical_ai.kubernetes.objects import at, labels, name, namespace
 from physical_ai.nested import mappings as mappings_in
@@ -33,10 +34,6 @@ TIMINGS = "physical_ai/catalog/data/timings.yaml"
 INSTANCE = "node.kubernetes.io/instance-type"
 WORKLOADS = ("deployments", "daemonsets", "statefulsets", "cronjobs")
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-OF_THE_CLUSTER = frozenset({"kube-system", "default", "kube-public", "kube-node-lease"})
-"""Namespaces that AKS and Kubernetes create. Their workloads are not compared, since the simulator does not
-have them.
-"""
 CHANGES = re.compile(r"(^|\.)(etag|eTag|provisioningState|systemData|resourceGuid|createdAt|createdDate|timeCreated"
                      r"|creationTime|modifiedDate|lastModified\w*|powerState|status|state|currentOrchestratorVersion"
                      r"|nodeImageVersion)($|[.\[])|(^|\.)id$|\.count$|^(name|type)$")  # fmt: skip
@@ -215,7 +212,8 @@ def _workloads(recording: Recording) -> Facts:
     for path, items in recording.lists.items():
         kind = path.rpartition("/")[2]
         for item in items if kind in WORKLOADS else ():
-            if namespace(item) in OF_THE_CLUSTER or "ownerReferences" in item["metadata"]:
+            # The simulator has none of the workloads that AKS runs in these namespaces.
+            if namespace(item) in KUBERNETES_NAMESPACES or "ownerReferences" in item["metadata"]:
                 continue
             own: dict[str, Any] = {"present": True}
             spec: Any = at(item, "spec.jobTemplate.spec.template.spec") or at(item, "spec.template.spec", {})

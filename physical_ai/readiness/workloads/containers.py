@@ -35,9 +35,7 @@ UNREADY = 600.0
 counts as starting.
 """
 RECENT = 600.0
-"""Largest age in seconds at which a container's last end counts as recent. A kubelet waits at most half of this time
-before it restarts a container, so a container that fails again and again always has a recent end.
-"""
+"""Seconds in which a container's last end counts as recent: kubelets wait at most half as long between two starts."""
 GRID = "grid"
 
 
@@ -130,7 +128,7 @@ def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any],
 
 
 def _troubles(pod: Mapping[str, Any], index: Index) -> list[Json]:
-    """Events that report problems of a Pod, oldest first, except events from before the Pod had a node."""
+    """Events about problems since the Pod has had its node, oldest first."""
     found = [each for each in index.events("Pod", pod) if each.get("reason") not in (*ROUTINE, *BEFORE)]
     return [each for each in found if each.get("type") != "Normal"]
 

@@ -106,7 +106,7 @@ class Workloads:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One cause of a problem, for one subject such as a Pod or a node."""
+    """One cause for one subject."""
 
     subject: str
     """Subject of the explanation: `pod osmo-workflows/train-0`, `node aks-…`, `pool h100gpu`."""

@@ -1,6 +1,4 @@
-"""Signs of problems on one node, such as Xids, alerts and conditions, and the causes that the signs indicate. Pure
-functions.
-"""
+"""Signs on one node from everything that was read, and the causes that they indicate. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from physical_ai.readiness.workloads.model import Explanation
 
 
 def findings(wanted: str, index: Index) -> tuple[NodeFinding, ...]:
-    """Causes of a node's problems, also for a node that has left the cluster; computed once per reading."""
+    """Causes of a node's problems, also for a node that has left the cluster; computed once in a reading."""
     if wanted not in index.findings:
         index.findings[wanted] = findings_of(signs_of(wanted, index))
     return index.findings[wanted]
@@ -31,7 +29,7 @@ def fix_of(wanted: str, index: Index, otherwise: str) -> str:
 
 
 def signs_of(wanted: str, index: Index) -> NodeSigns:
-    """All known signs of problems on a node."""
+    """All signs that are known of a node."""
     given, node = index.given, index.nodes.get(wanted)
     alerts = index.alerts_of_node(wanted)
     seen = [*seen_in(alerts, node, _own_events(wanted, node, index)), *given.xids.get(wanted, ())]

@@ -31,7 +31,7 @@ def test_a_replaced_gpu_pool_is_bold_first_and_shows_its_impact() -> None:
     first = [line for line in shown.splitlines() if line.startswith("| ")][1]
     assert first.startswith("| **replace** | **AgentPool `physical-ai-h100gpu-nodes`**")
     assert "(replaces)" in first
-    for cost in ("1 node lost", "10 minutes or more", "installs the driver on each"):
+    for cost in ("1 node lost", "6 to 15 minutes", "installs the driver on each"):
         assert cost in first
     assert "**" not in row(shown, "physical-ai-grid-driver-agent")
 

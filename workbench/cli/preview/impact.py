@@ -9,9 +9,8 @@ from physical_ai.catalog.osmo import KAI_RELEASE
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.planning.release_upgrade import installed_version
 from workbench.cli.changes import Step
+from workbench.impact.ways import way_named
 
-NODE_MINUTES = 10
-"""Least number of minutes until the new nodes of a replaced pool or cluster are ready (docs/simulator.md, "Time")."""
 NO_DRAIN = "Pods on them end without a drain."
 """Sentence about the Pods on the nodes of a deleted pool. AKS drains nodes for an upgrade, but not when it deletes
 their pool (AKS docs, delete-node-pool).
@@ -21,7 +20,9 @@ DRIVERS: Mapping[str, str] = {
     "grid": "the GRID agent installs the driver on each",
     "aks": "the driver is part of their node image",
 }
-"""End of a sentence about a pool's new nodes, by driver source. It says where the driver on these nodes comes from."""
+"""Second half of a sentence about the new nodes of a pool, which tells where their driver comes from, by driver
+source.
+"""
 LOST: Mapping[str, str] = {
     "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
     "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",
@@ -81,7 +82,8 @@ def is_disruptive(step: Step) -> bool:
 
 
 def _new_nodes(step: Step, driver_minutes: int) -> list[str]:
-    sentences = [f"New nodes take {NODE_MINUTES} minutes or more, and capacity may not be available immediately."]
+    least, most = way_named("pool-replaced").minutes
+    sentences = [f"New nodes take {least:g} to {most:g} minutes, and capacity may not be available immediately."]
     labels: Mapping[str, str] = step.new.get("nodeLabels") or {}
     source = labels.get(DRIVER_LABEL, "")
     if source in DRIVERS:

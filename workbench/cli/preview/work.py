@@ -11,6 +11,7 @@ from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.system_namespaces import SYSTEM_NAMESPACES
 from physical_ai.kubernetes.objects import at
 from physical_ai.planning import namespaces
 from workbench.cli.preview.change_list import planned
@@ -23,9 +24,6 @@ from workbench.impact.usual import usual_nodes, usual_work
 if TYPE_CHECKING:
     from physical_ai.readiness.reader import Get
     from workbench.cli.requested_stack import RequestedStack
-
-OF_KUBERNETES = ("kube-node-lease", "kube-public", "kube-system", "gatekeeper-system")
-"""Namespaces of Kubernetes and AKS, whose Pods do not count as work."""
 
 
 def judged(
@@ -126,5 +124,5 @@ def _work(
 
 def _read(requested: RequestedStack, get: Get, source: str, time: datetime.datetime) -> tuple[list[Work], Seen]:
     created = namespaces.created(requested.loaded.settings, requested.loaded.plan)
-    platform = {*OF_KUBERNETES, *created} - {WORKFLOWS_NAMESPACE}
+    platform = {*SYSTEM_NAMESPACES, *created} - {WORKFLOWS_NAMESPACE}
     return read_work(get, platform), Seen(known=True, source=source, at=time)
