@@ -10,7 +10,7 @@ from simulator.azure.data import TypeMapping, schema
 from simulator.wire import Request
 
 SUFFIX = 8
-"""Number of hexadecimal digits that azure-native appends to a resource's logical name to make the Azure name."""
+"""Hex digits that follow the logical name."""
 
 
 def autoname(mapping: TypeMapping, request: Request) -> str:

@@ -76,9 +76,7 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """Text for the refusal of a name that the simulator's table `file` lacks: if the real Azure has the name, add it
-    there.
-    """
+    """Text added to the refusal of a name that the simulator's table `file` lacks: the real Azure may have it."""
     return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 

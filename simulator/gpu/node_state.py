@@ -78,9 +78,7 @@ class Pod:
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Device-plugin configuration that the main container read when it started. `config_key` is the key of this
-    configuration.
-    """
+    """`config`: the device-plugin configuration that the main container read when it started; `config_key`: its key."""
 
     @property
     def is_ready(self) -> bool:

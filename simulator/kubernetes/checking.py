@@ -1,4 +1,4 @@
-"""Check of a resource's inputs, which adds what the program left out: kind, name and namespace of the object."""
+"""Check of resources: turns the inputs that the program wrote into an object with a kind, a name and a namespace."""
 
 from __future__ import annotations
 

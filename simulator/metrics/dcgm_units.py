@@ -45,9 +45,7 @@ class Unit:
 
 
 def units(gpus: Sequence[Mig]) -> list[Unit]:
-    """Units that a DCGM exporter monitors: for each GPU, its MIG instances, or the GPU itself if it has none. `gpus`:
-    for each GPU, the profiles of its MIG instances.
-    """
+    """The monitored units, in the order of the GPUs. `gpus`: for each GPU, the profiles of its MIG instances."""
     return [
         unit
         for index, profiles in enumerate(gpus)

@@ -25,9 +25,7 @@ class ToolLines:
     def __init__(
         self, say: Callable[[str], None], *, regular: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Creates the reporter. `regular`: True to print the finished share every half minute, for output that cannot
-        be redrawn.
-        """
+        """`regular`: True to print the finished share every half minute, for output that cannot be redrawn."""
         self._say, self._regular, self._clock = say, regular, clock
         self._latest: Progress | None = None
         self._began = self._said = 0.0

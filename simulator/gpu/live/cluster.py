@@ -1,5 +1,5 @@
-"""Watches on the objects of a cluster that the simulated GPU stack reads, and changes of these objects. A read after a
-write returns the written object.
+"""The objects of a cluster that the simulated GPU stack watches, and writes to these objects. A read after a write
+returns the written object.
 """
 
 from __future__ import annotations

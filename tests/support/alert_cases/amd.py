@@ -1,26 +1,15 @@
-"""Cases in which alerts about AMD's GPUs, and about GPUs of resource claims, fire or nearly fire."""
+"""Cases of alerts about AMD's GPUs."""
 
 from __future__ import annotations
 
-from tests.support.alert_cases import Case
-from tests.support.alert_series import CLAIMED, MI300X, always, amd, claimed, joined, of, rising, then
+from tests.support.alert_cases.case import Case
+from tests.support.alert_series import MI300X, always, amd, joined, of, rising, then
 
 AT = {"node": MI300X}
 ALLOCATABLE = of("kube_node_status_allocatable", MI300X, resource="amd_com_gpu", unit="integer")
 SAMPLES = {amd("violation_current_accumulated_counter"): rising(60000)}
 HOT, BOARD = amd("violation_hbm_thermal_residency_accumulated"), amd("violation_processor_hot_residency_accumulated")
-
-GONE = "1000x9 stale"
-MORE_CASES = (
-    Case("GPUNodeMissingDevices", 36, {claimed(1): GONE}, labels={"node": CLAIMED, "pool": "claimed"}),
-    # Two Pods that share a GPU have a series each, and these are still about one GPU.
-    Case(
-        "GPUNodeMissingDevices",
-        36,
-        {claimed(1): GONE, claimed(0).replace("}", ',exported_pod="b"}'): always(1)},
-        labels={"node": CLAIMED},
-    ),
-    Case("GPUNodeMissingDevices", 25, {claimed(1): GONE}),
+CASES = (
     Case(
         "AMDGPUUncorrectableErrors",
         12,
