@@ -88,7 +88,7 @@ VALUES = PROJECT / "values"
 PARTS = ROOT / "parts"
 """Folder of the platform's optional parts."""
 PART_FOLDERS = (PARTS, *((PROJECT / "parts",) if is_team_project(PROJECT) else ()))
-"""Folders of optional parts: the platform's, then the team's own."""
+"""Folders that contain optional parts: the platform's folder, then the folder in a team's own project."""
 MANIFESTS = INSTALLED / "manifests"
 DOCS = ROOT / "docs"
 

@@ -15,18 +15,18 @@ DUMPER: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def load(text: str) -> Any:
-    """Value of a text's only document; None where there is none. Raises yaml.YAMLError."""
+    """Value of the only document in a YAML text; None if the text has no document. Raises yaml.YAMLError."""
     return yaml.load(text, Loader=LOADER)  # noqa: S506 - one of the two safe loaders
 
 
 @lru_cache(256)
 def load_shared(text: str) -> Any:
-    """Value of a text's only document, parsed once for each text. Callers must not change the result."""
+    """Value of the only document in a YAML text, parsed once for each text. Callers must not change the result."""
     return load(text)
 
 
 def load_all(text: str) -> list[Any]:
-    """Values of a text's documents; None for an empty document. Raises yaml.YAMLError."""
+    """Values of the documents in a YAML text; None for an empty document. Raises yaml.YAMLError."""
     return list(yaml.load_all(text, Loader=LOADER))
 
 

@@ -43,13 +43,13 @@ UNEXPECTED = "no changes were expected"
 
 NO_ATTRIBUTES = "?metadata=skip"
 """Parameter of the backend's URL that keeps the engine from writing an attributes file with a checksum beside each
-state file. Writing the state, some 200 times per deployment, takes half of the engine's CPU time; the attributes take a
-fifth of this half. Source: gocloud.dev, blob/fileblob.
+state file. The engine writes its state some 200 times per deployment, and spends a tenth of its CPU time on the
+attributes files. Source: gocloud.dev, blob/fileblob.
 """
 
 STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
 """Environment variables that make the engine write its state once at the end instead of after each step, which saves
-half of its CPU time. They fit only simulations that are never continued after a killed `up`.
+half of its CPU time. They are only for simulations that nobody continues after a killed `up`.
 """
 
 DEFAULTS = RunOptions()

@@ -22,7 +22,7 @@ TAINT = (
 AGENTS = "programs of agents and their evidence about machines, in a namespace that is not the stack's"
 RESOURCE = "a resource without devices, which the kubelet reports once a device plugin has been on the node"
 SHOWN = 5
-"""Number of unexplained differences that are printed; the file contains all of them."""
+"""Maximum number of unexplained differences that are printed. The file of leftovers contains all differences."""
 CHANGES: Mapping[str, str] = {
     r"added apiextensions\.k8s\.io/customresourcedefinitions/\S+": KINDS,
     r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|((resource|nv-ipam)\.)?nvidia\.com"

@@ -1,4 +1,8 @@
-"""Container images that the Pods of pinned Helm charts use."""
+"""Container images that the Pods of pinned Helm charts use.
+
+>>> [each.image for each in images_of("service") if each.host == "docker.io"]
+['docker.io/envoyproxy/envoy:v1.38.1']
+"""
 
 from __future__ import annotations
 

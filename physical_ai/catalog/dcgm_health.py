@@ -44,7 +44,11 @@ def dcgm_health() -> DcgmHealth:
 
 
 def health_codes(*kinds: Kind) -> tuple[str, ...]:
-    """Error codes whose kind is one of `kinds`."""
+    """Error codes whose kind is one of `kinds`.
+
+    >>> health_codes("switched")
+    ('DCGM_FR_NVLINK_DOWN',)
+    """
     return tuple(each.code for each in dcgm_health().codes if each.kind in kinds)
 
 

@@ -285,9 +285,7 @@ def _cpu(items: list[OsmoPlatformFacts]) -> OsmoPlatformFacts:
 
 
 def backends(settings: Settings) -> dict[str, Any]:
-    """OSMO's configuration of the stack's cluster as a backend, by the backend's name. The agent reports its
-    namespace.
-    """
+    """The stack's cluster as a backend in OSMO's configuration, by name. The agent reports the namespace itself."""
     scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
     backend: dict[str, Any] = {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}
     if address := router_address(settings):

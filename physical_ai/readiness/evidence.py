@@ -158,9 +158,7 @@ class Evidence:
         return (found[0] if found else ""), "\n".join([*candidates, *reasons])
 
     def policy_error(self) -> tuple[str, str] | None:
-        """Reason and message of a ClusterPolicy that the operator cannot apply; None if the operator can apply them
-        all.
-        """
+        """Reason and message of a ClusterPolicy that the operator cannot apply; None if the operator can apply all."""
         for policy in self.cluster.policies:
             error = condition(policy, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:

@@ -14,9 +14,8 @@ CHUNK = 1 << 16
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Adapter that reads every answer completely, within its limits.
-
-    Raises ReadTimeout or ContentDecodingError beyond them.
+    """Adapter that reads every answer completely. Raises ReadTimeout or ContentDecodingError for an answer beyond its
+    limits.
     """
 
     def __init__(self, bounds: Bounds) -> None:

@@ -20,7 +20,7 @@ class Bounds:
     size: int = 32 << 20
     """Largest number of bytes. The decoded document may need twenty times as much memory."""
     depth: int = 100
-    """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40."""
+    """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40 levels."""
     tries: int = 4
     patience: float = 30.0
     """Maximum total time, in seconds, of the waits before repeated requests, even if the server asks for longer

@@ -14,9 +14,8 @@ SHOWN = 60
 
 
 class NotADocument(Exception):
-    """Raised for an answer that is not a document.
-
-    The text says what it is, without a verb: `a page that begins with '<html>'`.
+    """Raised for an answer that is not a JSON document. The text says what the answer is instead, without a verb: `a
+    page that begins with '<html>'`.
     """
 
 

@@ -21,7 +21,7 @@ class Fault(Finding):
 
     file: str
     line: int | None = None
-    """Line number from 1; None where it is not known."""
+    """Line number from 1; None if the line is not known."""
     stand_in: bool = False
     """True if the value is a placeholder that the user has to replace: a simulation accepts it, a deployment to Azure
     does not.

@@ -101,7 +101,7 @@ class Permission:
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
     condition: str = ""
-    """Condition under which the rights count, in Azure's language; empty without one."""
+    """Condition under which the rights count, in Azure's language; empty for rights without a condition."""
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ class AzureRest:
         ]
 
     def cluster_version(self, stack: str) -> str | None:
-        """Kubernetes version of a stack's cluster; None where there is no cluster. Raises Unanswered."""
+        """Kubernetes version of a stack's cluster; None if the stack has no cluster. Raises Unanswered."""
         try:
             found = document_of("the cluster", self._get(self._cluster(stack), {"api-version": _VERSIONS[_CLUSTERS]}))
         except NotThere:

@@ -20,7 +20,7 @@ PREFIX = "amd_"
 
 
 def exporter_config() -> str:
-    """The exporter's configuration.
+    """Configuration of AMD's device metrics exporter, as JSON text.
 
     >>> json.loads(exporter_config())["CommonConfig"]
     {'MetricsFieldPrefix': 'amd_'}
@@ -30,7 +30,7 @@ def exporter_config() -> str:
 
 
 def series(field: str) -> str:
-    """Name of a field's series.
+    """Name of the time series that AMD's exporter makes from a field.
 
     >>> series("GPU_GFX_ACTIVITY")
     'amd_gpu_gfx_activity'

@@ -41,7 +41,7 @@ class PoolFacts:
     least: int = 0
     """Minimum number of nodes."""
     usd: float | None = None
-    """List price in USD of one GPU resource of a node per hour; None without a price."""
+    """List price in USD of one GPU resource of a node per hour; None if the price is not known."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Parameters:
     """Key of the node label whose value is the name of the node's pool."""
     operator_namespace: str
     osmo_namespace: str | None
-    """Namespace of OSMO's agents; None without them."""
+    """Namespace of OSMO's agents; None for a stack without the agents."""
     kai_namespace: str
     kai_scheduler: str
     runbooks: str
@@ -82,7 +82,7 @@ class Parameters:
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Regular expression that matches if one of `texts` does; without texts it matches nothing."""
+    """Regular expression that matches if one of `texts` does; with no texts, an expression that matches nothing."""
     return "|".join(texts) or "none^"
 
 

@@ -13,7 +13,7 @@ _WORDS = frozenset({"and", "or", "unless", "bool", "offset", "by", "without", "o
 
 
 def metrics(expression: str) -> frozenset[str]:
-    """Names of the series in an expression.
+    """Names of the series that a PromQL expression reads.
 
     >>> sorted(metrics('max by (node) (rate(a_total{x="b"}[5m])) > 1 and on (node) c:d == 0'))
     ['a_total', 'c:d']

@@ -16,7 +16,7 @@ AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
 AZURE_RULES_OF_GROUP = 20
 """Maximum number of rules in one Prometheus rule group of Azure (Azure Monitor service limits)."""
 INTERVAL_SECONDS = 60
-"""Seconds between evaluations; Azure accepts 1 to 15 minutes."""
+"""Seconds between two evaluations of a rule group. Azure accepts 1 to 15 minutes."""
 
 
 def rule_groups(parameters: Parameters) -> dict[str, list[dict[str, Any]]]:
@@ -77,7 +77,7 @@ def azure_rule_groups(
 
 
 def iso_minutes(minutes: int) -> str:
-    """Duration in ISO 8601.
+    """Duration of `minutes` minutes in the form of ISO 8601.
 
     >>> iso_minutes(20)
     'PT20M'

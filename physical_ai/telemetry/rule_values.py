@@ -63,7 +63,7 @@ def values(parameters: Parameters) -> dict[str, str]:
 
 
 def _of_pools(values: Mapping[str, float]) -> str:
-    """Expression with one series for each pool; without pools it has no series.
+    """Expression with one series for each pool; an expression without series if `values` is empty.
 
     >>> _of_pools({"h100gpu": 7})
     '(label_replace(vector(7), "pool", "h100gpu", "", ""))'

@@ -27,7 +27,7 @@ EXTENSIONS = (
     "VK_KHR_ray_tracing_pipeline",
     "VK_KHR_swapchain",
 )
-"""Device extensions that the simulated GPU reports, a few of the hundreds that a driver has."""
+"""Vulkan device extensions that the simulated GPU reports: a few of the hundreds that a real driver has."""
 _RAY_TRACING = ("VK_KHR_acceleration_structure", "VK_KHR_ray_query", "VK_KHR_ray_tracing_pipeline")
 
 

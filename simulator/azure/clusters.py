@@ -22,7 +22,7 @@ _NETWORK: Mapping[str, Any] = {
 
 @models("mc-sku-tier")
 def effective(body: Mapping[str, Any], cluster_id: str) -> Json:
-    """The body with AKS's defaults; `cluster_id` gives the name of the node resource group."""
+    """Request body of the managed cluster `cluster_id`, with AKS's defaults added."""
     properties = table(body, "properties")
     network: Json = {**_NETWORK, **table(properties, "networkProfile")}
     if network["networkPlugin"] == "azure":
@@ -74,7 +74,9 @@ def has_long_term(body: Mapping[str, Any]) -> bool:
 
 
 def control_plane_identity(body: Mapping[str, Any]) -> str | None:
-    """Resource id of the cluster's user-assigned control plane identity; None without one."""
+    """Resource id of the cluster's user-assigned control plane identity; None for a cluster without such an
+    identity.
+    """
     if get(body, "identity.type") != "UserAssigned":
         return None
     return next(iter(table(body, "identity.userAssignedIdentities")), None)

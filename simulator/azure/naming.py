@@ -10,7 +10,7 @@ from simulator.azure.data import TypeMapping, schema
 from simulator.wire import Request
 
 SUFFIX = 8
-"""Hex digits that follow the logical name."""
+"""Number of hexadecimal digits that azure-native appends to a resource's logical name to make the Azure name."""
 
 
 def autoname(mapping: TypeMapping, request: Request) -> str:

@@ -217,7 +217,7 @@ def taint(text: str) -> dict[str, str]:
 
 
 def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str, vm: str) -> Json:
-    """One Node object, without conditions: those are the kubelet's to report."""
+    """One Node object, without conditions, because the kubelet reports the conditions."""
     name = node_name(pool.cluster_id, pool.name, index)
     subscription = ids.key(pool.cluster_id).split("/")[1]
     total, usable = capacity(size, pool.spec)

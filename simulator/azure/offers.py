@@ -76,7 +76,9 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """Text added to the refusal of a name that the simulator's table `file` lacks: the real Azure may have it."""
+    """Text for the refusal of a name that the simulator's table `file` lacks: if the real Azure has the name, add it
+    there.
+    """
     return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 

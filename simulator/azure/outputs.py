@@ -18,7 +18,9 @@ from simulator.azure.roles import role_guid
 from simulator.azure.state import SUCCEEDED, AzureState, Resource
 
 PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
-"""RFC 5737 documentation range: simulated public addresses are not reachable."""
+"""Range of all simulated public addresses: a documentation range of RFC 5737, so that nobody can reach the
+addresses.
+"""
 
 
 def compute(resource: Resource, azure: AzureState) -> Json:

@@ -1,4 +1,4 @@
-"""Azure roles: those for Azure's management plane, and those that give rights inside a Kubernetes cluster."""
+"""Azure roles: roles for Azure's management plane, and roles that give rights inside a Kubernetes cluster."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ROLE_ID = re.compile(r"(^|/)providers/Microsoft\.Authorization/roleDefinitions/(
 
 @dataclass(frozen=True)
 class Role:
-    """A role as far as the simulator uses it: a built-in one (Azure docs, built-in roles) or one that `physai
-    bootstrap` creates.
+    """An Azure role, built-in (Azure docs, built-in roles) or created by `physai bootstrap`, with the properties that
+    the simulator uses.
     """
 
     guid: str

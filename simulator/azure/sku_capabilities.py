@@ -13,7 +13,7 @@ from typing import Any
 from simulator.azure.data import load_json
 
 MOST_GIB = 2048
-"""The largest OS disk that AKS takes (agent pool schema, osDiskSizeGB)."""
+"""Largest OS disk in GiB that AKS accepts (agent pool schema, osDiskSizeGB)."""
 LEAST_DEFAULT_GIB = 128
 """Minimum size in GiB of a local disk for an ephemeral OS disk without a requested size. AKS gives such an OS disk the
 whole local disk (AKS docs, concepts-storage).

@@ -8,7 +8,7 @@ pkg/apis/certmanager/v1/register.go; read 2026-11-28.
 from __future__ import annotations
 
 CHART = "cert-manager"
-"""Name of the chart, and value of the label app.kubernetes.io/name of the chart's Pods."""
+"""Name of cert-manager's chart, and value of the label app.kubernetes.io/name of the chart's Pods."""
 NAMESPACE = "cert-manager"
 ACCOUNT = "cert-manager"
 """Service account of the controller, named like the release."""

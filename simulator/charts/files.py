@@ -13,12 +13,12 @@ from physical_ai import safe_yaml
 from physical_ai.catalog import operator_releases
 
 OPERATOR = "gpu-operator"
-"""The chart whose releases and keys the catalogue lists."""
+"""Name of the GPU Operator's chart; the catalogue lists releases and value keys of this chart only."""
 
 
 @dataclass(frozen=True)
 class Subchart:
-    """A chart that another one contains."""
+    """A chart that another chart contains."""
 
     version: str
     condition: str

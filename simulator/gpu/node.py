@@ -66,7 +66,7 @@ class ConfigsChanged:
 
 @dataclass(frozen=True)
 class ClusterDriver:
-    """Event: the operator's driver DaemonSets have appeared in the cluster, or the last one is gone."""
+    """Event: the cluster has got its first driver DaemonSet of the operator, or has lost the last one."""
 
     present: bool
 

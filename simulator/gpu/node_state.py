@@ -78,7 +78,9 @@ class Pod:
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """`config`: the device-plugin configuration that the main container read when it started; `config_key`: its key."""
+    """Device-plugin configuration that the main container read when it started. `config_key` is the key of this
+    configuration.
+    """
 
     @property
     def is_ready(self) -> bool:

@@ -51,8 +51,8 @@ OWN_ENV = (
     "nvidia-operator-validator",
     "nvidia-device-plugin-mps-control-daemon",
 )
-"""Operands for which the operator does not simply copy the variables in their component's field `env` of the
-ClusterPolicy.
+"""Operands with their own rule for environment variables. For all other operands, the operator copies the field `env`
+of their component in the ClusterPolicy.
 """
 MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""

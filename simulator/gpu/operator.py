@@ -105,7 +105,7 @@ def _starts_upgrades(before: State, after: State) -> bool:
 
 
 def _driver_files_changed(before: State, after: State) -> bool:
-    """True if a ConfigMap has changed that is named by an NVIDIADriver that is not ready.
+    """True if a ConfigMap has changed, and an NVIDIADriver that is not ready names it.
 
     The operator does not watch these ConfigMaps. It reads them every five seconds until the NVIDIADriver is ready.
     """

@@ -30,8 +30,8 @@ class Pacing:
     """Name of the last ClusterPolicy that was followed."""
     upgraded: float = 0.0
     recreated: float = 0.0
-    """`upgraded`: simulated time of the last upgrade pass. `recreated`: simulated time of the last deletion of a
-    driver's DaemonSet.
+    """Simulated time at which a driver's DaemonSet was last deleted. `upgraded` is the simulated time of the last
+    upgrade pass.
     """
 
     @property

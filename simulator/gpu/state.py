@@ -34,7 +34,7 @@ class State:
     driver names.
     """
     pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
-    """Driver pods by node."""
+    """Driver Pods, by the name of their node."""
     validated: frozenset[str] = frozenset()
     """Nodes whose validator pod is ready."""
     validating: frozenset[str] = frozenset()
@@ -109,7 +109,7 @@ class Desired:
 
     @property
     def labels(self) -> dict[str, Changes]:
-        """Label changes by node."""
+        """Changes of labels that the operator writes, by the name of the node."""
         result: dict[str, Changes] = {}
         for step in self.of("label", "Node"):
             result.setdefault(step.name, {}).update(step.body)

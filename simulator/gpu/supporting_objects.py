@@ -62,7 +62,7 @@ def companions(
     *,
     account: str | None = None,
 ) -> list[Json]:
-    """All objects except the DaemonSet that the operand `name` needs, in the order of their creation."""
+    """Objects that the operand `name` needs besides its DaemonSet, in the order of their creation."""
     description = operand(found.version, name)
     own = account or str(description.get("account") or description["serviceAccount"])
     result = _rights(own, tuple(description["rbac"]), namespace, owner)

@@ -78,7 +78,7 @@ class Awaiter:
     """Waits by polling an API server. The pause between two polls grows from 0.03 to 0.5 seconds."""
 
     def __init__(self, client: Client, stopping: threading.Event) -> None:
-        """`stopping`: event that ends every wait at once when it is set."""
+        """Creates the waiter. `stopping`: event that ends every wait at once when it is set."""
         self._client, self._stopping = client, stopping
 
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:

@@ -1,4 +1,4 @@
-"""Check of resources: turns the inputs that the program wrote into an object with a kind, a name and a namespace."""
+"""Check of a resource's inputs, which adds what the program left out: kind, name and namespace of the object."""
 
 from __future__ import annotations
 

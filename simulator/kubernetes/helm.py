@@ -29,7 +29,7 @@ class Helm:
     """Runs helm with a provider's kubeconfig and without plugins."""
 
     def __init__(self, options: KubernetesOptions, config: Kubeconfig | None) -> None:
-        """`config`: kubeconfig for helm. With None, only commands that need no cluster work, such as `template`."""
+        """Prepares helm. `config`: helm's kubeconfig; with None, only commands without a cluster work."""
         self._options, self._config = options, config
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:

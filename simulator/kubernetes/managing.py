@@ -1,4 +1,4 @@
-"""Operations on objects of a cluster that can be reached, with the official plugin's error messages."""
+"""Operations on the objects of a cluster. They give the same error messages as the official plugin."""
 
 from __future__ import annotations
 

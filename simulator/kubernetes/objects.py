@@ -127,7 +127,7 @@ class Gvk(NamedTuple):
 
 
 def gvk_of_type(token: str) -> Gvk:
-    """`kubernetes:apps/v1:Deployment` -> (apps, v1, Deployment); a Patch type gives the kind it patches."""
+    """Group, version and kind of a type token such as `kubernetes:apps/v1:Deployment`."""
     _, api_version, kind = token.split(":", 2)
     group, _, version = api_version.rpartition("/")
     return Gvk("" if group == "core" else group, version, kind)

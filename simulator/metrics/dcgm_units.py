@@ -45,7 +45,9 @@ class Unit:
 
 
 def units(gpus: Sequence[Mig]) -> list[Unit]:
-    """The monitored units, in the order of the GPUs. `gpus`: for each GPU, the profiles of its MIG instances."""
+    """Units that a DCGM exporter monitors: for each GPU, its MIG instances, or the GPU itself if it has none. `gpus`:
+    for each GPU, the profiles of its MIG instances.
+    """
     return [
         unit
         for index, profiles in enumerate(gpus)

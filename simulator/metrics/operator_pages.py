@@ -51,7 +51,7 @@ def node_status_page(node: str, state: NodeState, now: float) -> str:
 
 
 def operator_page(nodes: Sequence[Json], policy: Json | None, now: float) -> str:
-    """The operator's own metrics."""
+    """Output of the GPU Operator's own metrics endpoint at the time `now`."""
     page = Page()
     gpu_nodes = [node for node in nodes if labels(node).get(names.PRESENT) == "true"]
     stages = Counter(labels(node).get(names.UPGRADE_STATE, "") for node in gpu_nodes)

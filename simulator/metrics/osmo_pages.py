@@ -40,7 +40,7 @@ STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED
 
 
 class Events:
-    """Counters of OSMO's agents: changes of Pods and Nodes that the agents have seen, and workflow groups."""
+    """Counts for the metrics of OSMO's agents: changes of Pods, changes of Nodes, and groups of workflows."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()

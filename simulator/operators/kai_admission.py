@@ -26,8 +26,8 @@ SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Maximum number of characters for the part of a ConfigMap's name that is not generated: the name of the Pod or its
-owner, cut to fit, a hyphen, and the container's index.
+"""Maximum number of characters of a ConfigMap's name that are not generated. They are the name of the Pod or of its
+owner (cut to fit), a hyphen, and the container's index.
 """
 
 

@@ -26,7 +26,7 @@ class Service:
     """Simulation of OSMO's service: runs workflows in one simulated cluster."""
 
     def __init__(self, admin: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`admin`: administrator's client, used only to get a token of the agents' own account, as the kubelet does.
+        """Logs in with the agents' own account. `admin`: administrator's client, used only to get the account's token.
 
         Raises:
             AgentsMissing: the account does not exist.

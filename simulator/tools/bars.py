@@ -51,7 +51,7 @@ class ToolBars:
     def __init__(
         self, missing: Missing, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`write`: function that prints text without a line break."""
+        """Creates a bar for each missing tool. `write`: function that prints text without a line break."""
         self._write, self._clock = write, clock
         self._shares = {family.name: 0.0 for family in (*missing.downloads, *missing.builds)}
         self._lines = ToolLines(lambda line: write(f"{_CLEAR}{line}\n"), regular=False, clock=clock)

@@ -21,7 +21,7 @@ class Origin(StrEnum):
     """Way to obtain the commands: download of a release, build, or either."""
 
     AUTO = "auto"
-    """Download of a release if its checksum is pinned and its server can be reached; otherwise a build."""
+    """Download of a release if its checksum is pinned and its server can be reached; a build in all other cases."""
     RELEASE = "release"
     BUILD = "build"
 

@@ -25,7 +25,9 @@ class ToolLines:
     def __init__(
         self, say: Callable[[str], None], *, regular: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`regular`: True to print the finished share every half minute, for output that cannot be redrawn."""
+        """Creates the reporter. `regular`: True to print the finished share every half minute, for output that cannot
+        be redrawn.
+        """
         self._say, self._regular, self._clock = say, regular, clock
         self._latest: Progress | None = None
         self._began = self._said = 0.0

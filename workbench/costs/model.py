@@ -59,7 +59,7 @@ class Basis(StrEnum):
     SPOT_AT_REGULAR = "spot-at-regular"
     """Regular price for Spot nodes, because the user gives no factor and no price list has Spot prices."""
     MAX_PRICE = "max-price"
-    """The pool's `spot.maxPrice`, if it is lower than the price that the estimate would use otherwise."""
+    """Maximum price in the pool's setting `spot.maxPrice`, which is lower than the price by the other rules."""
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ class Kept:
 
     get: Get
     folder: Path
-    """Folder with the kept answers of one subscription."""
+    """Folder with the stored answers about one subscription."""
     fresh: bool = False
-    """True to ignore all answers that earlier commands have kept."""
+    """True to ignore all answers that earlier commands have stored."""
     clock: Callable[[], datetime.datetime] = now
     oldest: datetime.datetime | None = None
     """Time of the oldest stored answer that this command has used; None if it has used none."""
@@ -57,8 +57,8 @@ class Kept:
         return answer
 
     def _read(self, file: Path, key: str, keeps: int) -> tuple[datetime.datetime, Any] | None:
-        """A kept answer and its time; None if the file does not exist, is not readable, or is too old or dated in the
-        future.
+        """A stored answer and its time. None if the file does not exist or is not readable, or if the answer's time is
+        more than `keeps` hours ago, or in the future.
         """
         try:
             document: Any = json.loads(file.read_text(encoding="utf-8"))

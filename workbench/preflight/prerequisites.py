@@ -38,7 +38,7 @@ class Prerequisite:
     get: str | None = None
     """Command that obtains or shows the prerequisite, or the address of a page that describes it."""
     present: bool | None = None
-    """True or False if this machine shows whether it exists; None if the machine cannot tell."""
+    """True if this machine has the prerequisite, False if it lacks it; None if that cannot be found out here."""
 
 
 @dataclass(frozen=True)

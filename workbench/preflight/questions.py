@@ -171,6 +171,6 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def hours(address: str) -> int:
-    """Hours for which the answer to a GET is kept; 0 if it is not kept."""
+    """Number of hours for which Azure's answer to a GET of `address` is stored; 0 if it is not stored."""
     path = re.sub(r"^https://[^/]+", "", address).partition("?")[0]
     return next((each.hours for each in QUESTIONS if each.hours and each.pattern.match(path)), 0)

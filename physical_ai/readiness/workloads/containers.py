@@ -35,7 +35,9 @@ UNREADY = 600.0
 counts as starting.
 """
 RECENT = 600.0
-"""Seconds in which a container's last end counts as recent: kubelets wait at most half as long between two starts."""
+"""Largest age in seconds at which a container's last end counts as recent. A kubelet waits at most half of this time
+before it restarts a container, so a container that fails again and again always has a recent end.
+"""
 GRID = "grid"
 
 
@@ -128,7 +130,7 @@ def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any],
 
 
 def _troubles(pod: Mapping[str, Any], index: Index) -> list[Json]:
-    """Events about problems since the Pod has had its node, oldest first."""
+    """Events that report problems of a Pod, oldest first, except events from before the Pod had a node."""
     found = [each for each in index.events("Pod", pod) if each.get("reason") not in (*ROUTINE, *BEFORE)]
     return [each for each in found if each.get("type") != "Normal"]
 

@@ -57,7 +57,7 @@ class Schedule:
         return day.month in self.months and (of_month or of_week if self.either_day else of_month and of_week)
 
     def last(self, now: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime | None:
-        """Last time at which the schedule was due, in UTC; None if there is none in five years.
+        """Last time at which the schedule was due, in UTC; None if the schedule was not due in the last five years.
 
         >>> parsed("30 2 * * *").last(datetime.datetime(2026, 11, 22, 1, tzinfo=datetime.UTC), datetime.UTC).day
         21

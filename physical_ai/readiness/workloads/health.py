@@ -137,7 +137,7 @@ def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
 
 
 def failure_said(item: Mapping[str, Any]) -> str:
-    """Condition by which a controller reports that it makes no progress; empty where there is none."""
+    """Condition by which a controller reports that it makes no progress; empty if the controller reports none."""
     for kind, bad in (("ReplicaFailure", "True"), ("Progressing", "False")):
         found = condition(item, kind)
         if found.get("status") == bad:

@@ -133,7 +133,7 @@ class Index(EventIndex):
         }
 
     def group(self, pod: Mapping[str, Any]) -> Json | None:
-        """PodGroup of the Pod; None without one."""
+        """PodGroup of the Pod; None for a Pod without a PodGroup."""
         return self._groups.get((namespace(pod), annotations_of(pod).get(KAI_GROUP_ANNOTATION)))
 
     @cached_property

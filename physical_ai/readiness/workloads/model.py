@@ -106,7 +106,7 @@ class Workloads:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One cause for one subject."""
+    """One cause of a problem, for one subject such as a Pod or a node."""
 
     subject: str
     """Subject of the explanation: `pod osmo-workflows/train-0`, `node aks-…`, `pool h100gpu`."""

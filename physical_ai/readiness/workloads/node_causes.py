@@ -18,7 +18,7 @@ NOT_UPGRADING = ("", "upgrade-done")
 
 
 def cordon(item: str, node: Json, index: Index) -> Explanation | None:
-    """Explanation for a node that is cordoned, by a driver upgrade or otherwise; None where it is not."""
+    """Explanation for a node that is cordoned, by a driver upgrade or otherwise; None for other nodes."""
     if not at(node, "spec.unschedulable"):
         return None
     state = labels(node).get(UPGRADE_STATE, "")

@@ -13,8 +13,9 @@ from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 
 def of_node(node: Json, index: Index) -> Iterator[Explanation]:
-    """Explanations of a node's problems: the removal of a node that is being removed, the node's findings, and
-    otherwise a cordon, a drain by Slurm, or a missing acceptance.
+    """Explanations of a node's problems: the removal of a node that is being removed, and the node's findings.
+
+    For a node that is not being removed, also a cordon, a drain by Slurm, or a missing acceptance.
     """
     item = f"node {name(node)}"
     found = [explanation(item, each) for each in findings(name(node), index)]

@@ -1,4 +1,6 @@
-"""Signs on one node from everything that was read, and the causes that they indicate. Pure functions."""
+"""Signs of problems on one node, such as Xids, alerts and conditions, and the causes that the signs indicate. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from physical_ai.readiness.workloads.model import Explanation
 
 
 def findings(wanted: str, index: Index) -> tuple[NodeFinding, ...]:
-    """Causes of a node's problems, also for a node that has left the cluster; computed once in a reading."""
+    """Causes of a node's problems, also for a node that has left the cluster; computed once per reading."""
     if wanted not in index.findings:
         index.findings[wanted] = findings_of(signs_of(wanted, index))
     return index.findings[wanted]
@@ -29,7 +31,7 @@ def fix_of(wanted: str, index: Index, otherwise: str) -> str:
 
 
 def signs_of(wanted: str, index: Index) -> NodeSigns:
-    """All signs that are known of a node."""
+    """All known signs of problems on a node."""
     given, node = index.given, index.nodes.get(wanted)
     alerts = index.alerts_of_node(wanted)
     seen = [*seen_in(alerts, node, _own_events(wanted, node, index)), *given.xids.get(wanted, ())]

@@ -22,8 +22,8 @@ WHERE = "OSMO's status of the workflow"
 
 
 def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iterator[Explanation]:
-    """Explanation of why a workflow does not continue: by its first failed group, otherwise by the first group that
-    waits without a Pod.
+    """Explanation of why a workflow does not continue. It is about the first failed group or, if no group has failed,
+    about the first group that waits without a Pod.
     """
     item, status = f"workflow {workflow.get('name', '')}", str(workflow.get("status", ""))
     if not workflow_shortfall(workflow):

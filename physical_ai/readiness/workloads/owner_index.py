@@ -38,7 +38,7 @@ class OwnerIndex:
         }
 
     def controller(self, item: Mapping[str, Any]) -> tuple[str, str]:
-        """Kind and UID of an object's controller; empty texts where it has none."""
+        """Kind and UID of an object's controller; empty texts for an object without a controller."""
         references: list[Json] = at(item, "metadata.ownerReferences", [])
         found = next((each for each in references if each.get("controller", True)), None)
         return (str(found.get("kind", "")), str(found.get("uid", ""))) if found else ("", "")

@@ -41,8 +41,8 @@ SETTLING = 60.0
 
 
 def find(wanted: str, index: Index) -> tuple[str, Json] | None:
-    """Kind and object of a Job, CronJob, Deployment or other owner of Pods, by NAME or NAMESPACE/NAME; None where
-    there is none.
+    """Kind and object of a Job, CronJob, Deployment or other owner of Pods, by NAME or NAMESPACE/NAME; None if the
+    cluster has no such owner.
     """
     for kind, items in index.given.owners.items():
         for item in items:

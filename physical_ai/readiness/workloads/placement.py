@@ -175,7 +175,7 @@ def _capacity(pod: Mapping[str, Any], declared: DeclaredPool, message: str, inde
 
 
 def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
-    """Explanation of why a node of the pool takes no Pods at all; None where it is merely full."""
+    """Explanation of why a node of the pool takes no Pods at all; None for a node that is merely full."""
     gate = index.gates.get(name(node))
     if gate is not None and gpu_resources(pod):
         return behind_gate(subject(pod), "pool-not-ready", "capacity", gate, index)

@@ -211,7 +211,7 @@ def _peer_logs(
 
 
 def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
-    """Status that the autoscaler writes, in its form since 1.30; empty where there is none."""
+    """Status that the autoscaler writes, in its form since 1.30; empty if no such status can be read."""
     try:
         found: Any = get(STATUS, {})
         status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
@@ -225,7 +225,7 @@ def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
 
 
 def _with_log(pod: Json) -> str:
-    """Name of a Pod's container that failed; empty where none did."""
+    """Name of a Pod's container that failed; empty if no container failed."""
     if at(pod, "status.phase") == "Succeeded" or is_running(pod) or not at(pod, "spec.nodeName"):
         return ""
     statuses: list[Json] = [*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])]

@@ -121,7 +121,7 @@ def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
 
 def over_limit(found: Mapping[str, str]) -> dict[str, str]:
     """First resource of which a single request exceeds the quota's limit, with the requested amount and the limit.
-    Empty where no request does, so that waiting can help.
+    Empty if no single request exceeds the limit, so that waiting can help.
 
     >>> over_limit({"detail": "requests.nvidia.com/gpu=99", "limited": "requests.nvidia.com/gpu=16"})
     {'resource': 'nvidia.com/gpu', 'asked': '99', 'most': '16'}

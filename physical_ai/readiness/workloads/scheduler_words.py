@@ -22,8 +22,8 @@ from physical_ai.readiness.workloads.queueing import least_of, scheduler_of
 SAID = "condition PodScheduled"
 GANG = ("are required for gang scheduling", "pods for gang scheduling")
 PREEMPTION = " preemption: 0/"
-"""Beginning of the second half of a scheduler's message, which says for each node why preemption would not help. It is
-cut off, because it repeats the reasons of the first half.
+"""Beginning of the second half of a scheduler's message, which says for each node why preemption would not help. The
+second half is cut off, because it repeats the reasons of the first half.
 """
 NEW = 60.0
 """Seconds in which a scheduler should have considered a new Pod."""

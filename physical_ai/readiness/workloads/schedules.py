@@ -1,4 +1,4 @@
-"""Explanations of CronJobs: why one starts no Job, or why its Jobs fail. Pure functions."""
+"""Explanations of CronJobs: why a CronJob starts no Job, or why its Jobs fail. Pure functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Ite
 def all_schedule_causes(index: Index) -> Iterator[Explanation]:
     """Explanations of CronJobs that do not do their work, without explanations that come from their existing Jobs.
 
-    Suspended CronJobs are left out: `all_parts` reports those of the platform, and others are suspended on purpose.
+    Suspended CronJobs are left out: `all_parts` reports suspended CronJobs of the platform, and other CronJobs are
+    suspended on purpose.
     """
     for item in index.given.owners.get("CronJob", ()):
         if not at(item, "spec.suspend"):

@@ -22,7 +22,7 @@ class PoolCheck:
 
     check: Check
     skipped: str = ""
-    """Reason why the check does not run on these nodes; empty where it does."""
+    """Reason why the check does not run on these nodes; empty if the check runs."""
 
 
 def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:

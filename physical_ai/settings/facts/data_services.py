@@ -129,7 +129,7 @@ def _given(value: bool | None, default: bool) -> bool:
 
 
 def restore_stamp(at: str) -> str:
-    """Digits of a time, as part of a name.
+    """Digits of a time, for the name of the server or token that is made for a restore to this time.
 
     >>> restore_stamp("2026-11-20T08:00:00Z")
     '20261120080000'

@@ -43,7 +43,7 @@ class GatewayRecord:
 
 
 def gateway_record(settings: Settings) -> GatewayRecord | None:
-    """DNS record of the gateway; None in a stack that declares none, and for a host outside of the zone."""
+    """DNS record of the gateway; None for a stack that declares no such record, and for a host outside of the zone."""
     access = settings.osmo.access
     if not settings.osmo.installs_service or access.dns is None or access.host is None:
         return None
@@ -58,7 +58,7 @@ def gateway_record(settings: Settings) -> GatewayRecord | None:
 
 
 def relative_name(host: str, zone: str) -> str | None:
-    """Name of the host relative to the zone; None if it is in another zone.
+    """Name of the host relative to the zone; None if the host is in another zone.
 
     >>> relative_name("osmo.contoso.com", "contoso.com")
     'osmo'

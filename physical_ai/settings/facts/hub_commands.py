@@ -9,7 +9,7 @@ from physical_ai.settings.facts.private_network import assigns_zone_role, existi
 from physical_ai.settings.models.tree import Settings
 
 IDENTITY = "<principal id>"
-"""Placeholder in a command that is printed before the identity exists."""
+"""Placeholder for the id of the cluster's identity, in a command that is printed before the identity exists."""
 
 
 def peering_command(settings: Settings, subscription: str) -> str | None:

@@ -96,8 +96,8 @@ class Names:
 
     @property
     def data_collection(self) -> str:
-        """Name that the data collection endpoint, rule and association share. They bring metrics into the Azure Monitor
-        workspace.
+        """Name that the data collection endpoint, rule and association share. These resources bring metrics into the
+        Azure Monitor workspace.
         """
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
 

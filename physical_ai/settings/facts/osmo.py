@@ -19,7 +19,7 @@ from physical_ai.settings.models.osmo import OsmoPlatform
 from physical_ai.settings.models.tree import Settings
 
 CPU_PLATFORM = "cpu"
-"""Platform of tasks without a GPU, on the cpu pool."""
+"""Name of the OSMO platform for tasks without a GPU, which run on the cpu pool."""
 
 AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 """Name of the stack's secret with the token of OSMO's agents."""
@@ -44,8 +44,8 @@ Kubernetes' default, 30 s, is too short for a checkpoint of some gigabytes (NVID
 """
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
-"""Number of leading words of a GPU's name that form the name of its family, by the first word; 1 for all other names.
-`rtx pro` is an example of two words.
+"""Number of words at the beginning of a GPU's name that form the name of its family, by the first word: two words for
+`rtx pro 6000`. A first word that is not listed is the whole name of the family.
 """
 
 
@@ -160,7 +160,7 @@ def base_names(settings: Settings) -> dict[str, str]:
 
 
 def _slug(resource: str) -> str:
-    """Ending of a platform's name for one of several resources: nvidia.com/mig-1g.12gb becomes 1g-12gb."""
+    """Last part of the name of a platform for one of several GPU resources: `1g-12gb` for nvidia.com/mig-1g.12gb."""
     return re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].removeprefix("mig-").lower()).strip("-")
 
 
@@ -171,8 +171,8 @@ def _most(pool: Pool, count: int) -> int:
 
 
 def gpu_capacity(settings: Settings) -> dict[str, int]:
-    """Number of GPUs, by resource, of all pools with OSMO platforms together, when each pool has its largest number of
-    nodes.
+    """Number of GPUs, by resource, that OSMO can have: the GPUs of all pools with OSMO platforms, each pool with its
+    largest number of nodes.
     """
     found: dict[str, int] = {}
     for name, pool in nvidia_pools(settings).items():

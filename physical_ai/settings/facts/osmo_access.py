@@ -20,7 +20,9 @@ ACCESS: Path = ("osmo", "access")
 
 
 def control_plane_url(settings: Settings) -> str | None:
-    """Address of the control plane that the stack's agents work for; None where there is none yet."""
+    """Address of the control plane that the stack's agents work for; None if the stack installs no control plane, and
+    `osmo.serviceUrl` is not set.
+    """
     osmo = settings.osmo
     if not osmo.installs_service:
         return osmo.service_url

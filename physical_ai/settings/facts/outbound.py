@@ -27,7 +27,7 @@ from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Settings
 
 SYSTEM_SUBNET = SYSTEM_POOL
-"""Key of the subnet that the system and cpu pools share."""
+"""Key of the subnet that the system and cpu pools share, among the subnets of the stack's nodes."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class OutboundFacts:
 
     @property
     def gateways(self) -> tuple[Gateway, ...]:
-        """All gateways, each once; those in use come first."""
+        """All gateways, each once; the gateways in use come first."""
         return tuple(dict.fromkeys([*self.by_subnet.values(), *self.prepared]))
 
 
 def outbound_facts(settings: Settings) -> OutboundFacts:
-    """NAT gateways of a stack; none if a firewall is the way to the internet."""
+    """NAT gateways of a stack; empty if its nodes reach the internet through a firewall."""
     if uses_firewall(settings):
         return OutboundFacts({})
     following = settings.network.outbound.next
@@ -84,8 +84,8 @@ def outbound_form(settings: Settings) -> OutboundForm:
 
 
 def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Zones of the nodes in each subnet. The zones of a subnet are empty if one of its pools leaves the choice of zones
-    to Azure.
+    """Zones of the nodes in each subnet, by the subnet's key. A subnet's zones are empty if one of its pools leaves the
+    choice of zones to Azure.
     """
     gpu = {name: _zones([pool]) for name, pool in settings.pools.items()}
     return {SYSTEM_SUBNET: _zones(list(shared_subnet_pools(settings).values())), **gpu}

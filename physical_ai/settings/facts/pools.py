@@ -47,8 +47,8 @@ UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
 """Label that keeps the GPU Operator's upgrade controller from cordoning fresh nodes whose driver it doesn't own."""
 
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Folders of the driver: where the operator's driver container mounts it (NVIDIA/gpu-operator values.yaml,
-hostPaths.driverInstallDir), or on the node itself.
+"""Folders on a node with the driver's files: `CONTAINER_ROOT` if the GPU Operator's driver container installed the
+driver (NVIDIA/gpu-operator values.yaml, hostPaths.driverInstallDir), `HOST_ROOT` if the driver is on the node itself.
 """
 
 SYSTEM_POOL = "system"

@@ -21,9 +21,9 @@ from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.tree import Settings
 
 ENDPOINTS, API_SERVER, RESOLVER, GATEWAY = "private-endpoints", "api-server", "dns-resolver", "gateway"
-"""Keys of the subnets.
+"""Keys of the subnets for private endpoints, the API server, the DNS resolver and the VPN gateway.
 
-They cannot collide with names of pools, which have no hyphen; Azure names the gateway's subnet itself.
+The keys cannot collide with names of pools, which have no hyphen; Azure prescribes the name of the gateway's subnet.
 """
 MOST_SUBZONE = 32
 """Maximum number of characters in the first label of a cluster's subdomain, in the API server's DNS zone (AKS docs,
@@ -92,7 +92,7 @@ def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
 def resolver_address(private: PrivateNetwork) -> str | None:
     """Address of the resolver's inbound endpoint: the first one in its subnet that Azure does not reserve.
 
-    It is static, so that the network can have it as its DNS server before the resolver exists.
+    The address is static, so that the network can have it as its DNS server before the resolver exists.
     """
     return str(private.resolver.subnet[4]) if private.resolver is not None else None
 
@@ -162,6 +162,6 @@ def linked_to_hub(settings: Settings) -> bool:
 
 
 def existing_zones(settings: Settings) -> str | None:
-    """Id of the resource group with existing zones of data services; None where there are none."""
+    """Id of the resource group with existing zones of data services; None if the stack uses no existing zones."""
     given = private_network(settings)
     return given.hub.dns_zones if given is not None and given.hub is not None else None

@@ -45,7 +45,7 @@ of a part, the file is in the part's folder.
 
 
 def file_of(path: Path) -> str | None:
-    """Values file for a chart value that was written at this path of the settings; None where it is not a chart
+    """Values file for the chart value that was written at this path of the settings; None if it is no known chart
     value.
     """
     section, key = tuple(map(str, path[:-1])), str(path[-1])

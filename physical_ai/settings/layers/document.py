@@ -69,7 +69,7 @@ def _known(lines: Mapping[Path, int], path: Path) -> int:
 
 
 def nearest_line(lines: Mapping[Path, int], path: Path) -> int | None:
-    """Line of a path, or of the nearest section around it; None where none is known."""
+    """Line of a path, or of the nearest section around it; None if neither line is known."""
     return next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
 
 

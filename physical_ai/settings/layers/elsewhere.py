@@ -19,7 +19,7 @@ class Elsewhere:
     """Spellings of the key, in lower case and without `-` and `_`, since people write them in different ways."""
     advice: str
     instead: str | None = None
-    """Field of a pool that has the same purpose; None where there is none."""
+    """Field of a pool that has the same purpose; None if no field has it."""
 
 
 OF_POOL = 3

@@ -30,11 +30,11 @@ class Shape:
     kind: Literal["model", "map", "list", "value"]
     info: FieldInfo | None = None
     fields: Mapping[str, Shape] = field(default_factory=dict[str, "Shape"])
-    """Shapes of a model's fields, by YAML key; empty if this is not a model."""
+    """Shapes of a model's fields, by YAML key; empty if the value is not a model."""
     item: Shape | None = None
-    """Shape of each entry, if this is a map or list."""
+    """Shape of each entry of a map or list; None for any other value."""
     type: Any = None
-    """Python type of the value, if this is neither model, map nor list."""
+    """Python type of a single value; None for a model, map or list."""
 
 
 @lru_cache(maxsize=1)

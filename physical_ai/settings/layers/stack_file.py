@@ -19,7 +19,9 @@ from physical_ai.settings.layers.shape import tree
 PREFIX = STACK_FILE_PREFIX
 PROJECT = PREFIX.removesuffix(":")
 SECRETS = "secrets"
-"""The only key whose values are encrypted; it is not part of the settings."""
+"""Key of the stack's secrets, the only values in a stack file that are encrypted. Secrets are not part of the
+settings.
+"""
 _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 
 

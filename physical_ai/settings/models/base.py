@@ -20,7 +20,7 @@ Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
 
 FORMS: dict[str, str] = {}
-"""Descriptions by regular expression, for the message about a text that does not match the expression."""
+"""Description of each regular expression that settings have to match, for messages about texts that do not match it."""
 
 
 def written(pattern: str, description: str) -> StringConstraints:

@@ -320,7 +320,7 @@ class Settings(Model):
 
     @property
     def private(self) -> PrivateNetwork | None:
-        """Private endpoints and access from outside; None where there are none."""
+        """Settings of private endpoints and of access from outside; None for a stack without such settings."""
         return self.azure_network.private if self.azure_network is not None else None
 
     @property

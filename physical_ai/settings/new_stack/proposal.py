@@ -31,8 +31,8 @@ from physical_ai.settings.loading import load_settings
 from physical_ai.settings.rules.network import POD_BLOCK
 
 FIRST_SPACE, LAST_SPACE = 40, 223
-"""Second octets of the first and last /16 block that can be proposed; the ranges of Pods and Services lie above
-them.
+"""Second octets of the blocks 10.x.0.0/16 that a new stack gets first as its address space, from `FIRST_SPACE` to
+`LAST_SPACE`. The ranges of Pods and Services lie above these blocks.
 """
 SYSTEM_PREFIX, POOL_PREFIX = 24, 26
 """Prefix lengths of the proposed subnets. Each subnet is in a /24 block of its own, so that it can grow."""
@@ -43,7 +43,7 @@ _BY_HAND = "For a cluster that exists already, copy the example of docs/existing
 
 @dataclass(frozen=True)
 class Candidate:
-    """A GPU size that the region lists."""
+    """A VM size that a GPU pool of a new stack can have, because the region lists the size."""
 
     size: str
     evidence: Literal["documented", "believed", "price", "seen"]
@@ -201,7 +201,7 @@ def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict
 
 
 def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
-    """Problem with an address space; None where there is none."""
+    """Problem with an address space for a new stack; None if the stack can have the address space."""
     if not any(space.subnet_of(private) for private in PRIVATE):
         return f"{space} is not private: choose a range in {', '.join(map(str, PRIVATE))}"
     for key, other in proposal.elsewhere.items():

@@ -111,7 +111,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _too_much(mig: Mig, model: MigModel) -> str | None:
-    """Reason why a MIG layout does not fit one GPU; None where it fits."""
+    """Reason why a MIG layout does not fit one GPU; None if the layout fits."""
     if len(mig.profiles) == 1:
         [(profile, count)] = mig.profiles.items()
         most = model.profiles[profile].most

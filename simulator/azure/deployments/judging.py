@@ -185,7 +185,7 @@ class _Staging:
 
 
 def _target(asked: Asked, path: str) -> str:
-    """Target of an error: the resource id, followed by the path in the body if the service names one."""
+    """Target of an error in ARM's answer: the resource id, followed by `path` unless it is empty."""
     return f"{asked.id}/{path}" if path else asked.id
 
 

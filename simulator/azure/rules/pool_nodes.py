@@ -204,8 +204,8 @@ def kubelet(pool: Pool) -> Iterator[Refusal]:
 
 
 def _surge(value: Any) -> int | None:
-    """The number before an optional percent sign; None if the value is neither an integer nor a percentage from 0 to
-    100.
+    """Number in one of the values that limit an upgrade's surge, without a percent sign; None if the value is neither
+    an integer nor a percentage from 0 to 100.
     """
     match = re.fullmatch(r"(\d+)(%?)", str(value))
     return None if not match or (match[2] and not 0 <= int(match[1]) <= 100) else int(match[1])

@@ -14,7 +14,7 @@ from simulator.azure.rules.base import Pool, on_pool, refuse
 from simulator.azure.state import Resource
 
 RESERVED_ADDRESSES = 5
-"""Azure reserves the first four and the last address of each subnet."""
+"""Number of addresses that Azure reserves in each subnet: the first four and the last."""
 
 
 def prefixes(subnet: Resource) -> list[str]:

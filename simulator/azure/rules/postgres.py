@@ -33,7 +33,7 @@ ALLOWED: Mapping[str, tuple[str, ...] | None] = {
     "shared_preload_libraries": None,
     "log_min_duration_statement": None,
 }
-"""Parameters that the simulator knows, with their values; None for free text."""
+"""Parameters of PostgreSQL servers that the simulator knows, with their allowed values; None if any text is allowed."""
 EXTENSIONS = frozenset(
     (
         "btree_gin",
@@ -75,7 +75,7 @@ EXTENSIONS = frozenset(
         "vector",
     )
 )
-"""Extensions that the service allows, from memory: the service's own list was not read."""
+"""Extensions that Azure allows on PostgreSQL servers, from memory: the service's own list was not read."""
 
 
 @on_put("PostgresServer", "pg-name", "pg-admin", "pg-admin-form", "pg-password", "pg-auth")

@@ -1,5 +1,5 @@
-"""The objects of a cluster that the simulated GPU stack watches, and writes to these objects. A read after a write
-returns the written object.
+"""Watches on the objects of a cluster that the simulated GPU stack reads, and changes of these objects. A read after a
+write returns the written object.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class NodeApi:
-    """Cluster interface of the GRID driver agent on one node, implemented with the simulator's API server. `facts`:
-    types of the agent's present version in which observations are returned.
+    """Interface through which the GRID driver agent of one node reads and changes the cluster; here it uses the
+    simulator's API server. `facts`: the agent's classes, of which `observe` returns instances.
     """
 
     def __init__(self, cluster: Cluster, node: str, facts: Facts) -> None:

@@ -45,7 +45,7 @@ class Configuration:
     requests_per_minute: int = 0
     """Number of requests per minute that one caller may send; 0 for any number."""
     waits: str = ""
-    """Name of a process that must run before the control plane answers; empty if all of them run."""
+    """Reason why the control plane does not answer: a process of it that is not available. Empty if it answers."""
 
 
 def declared(find: Find) -> Configuration:

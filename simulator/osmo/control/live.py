@@ -29,7 +29,7 @@ class ControlPlane:
     """
 
     def __init__(self, client: Client, folder: Path, simulation: Path) -> None:
-        """`folder`: folder of the cluster; `simulation`: folder with the key that tokens are signed with."""
+        """Creates the control plane. `folder`: folder of the cluster; `simulation`: folder with the key for tokens."""
         self.loop = Loop("osmo", self.round)
         self._client = client
         self._agent_pods = Watch(client, f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/pods", self.loop.wake)

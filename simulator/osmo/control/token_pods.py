@@ -55,7 +55,9 @@ class TokenPods:
         gateway: Callable[[], str],
         gateway_of: Callable[[str], str] = lambda vault: "",
     ) -> None:
-        """`gateway_of`: function that returns the address of the control plane whose stack has a vault."""
+        """Creates the runner. `gateway_of`: function that returns the address of the control plane whose stack has the
+        vault with the given name; empty if no simulation has this vault.
+        """
         self._client, self._pods, self._gateway, self._gateway_of = client, pods, gateway, gateway_of
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()

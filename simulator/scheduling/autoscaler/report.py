@@ -25,8 +25,8 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
     Args:
         idle: Names of the idle nodes.
-        backoffs: Reason with which Azure refused the last growth of a pool, by pool. Contains only pools for which the
-            autoscaler still waits before it tries again.
+        backoffs: Reason with which Azure refused the last growth of a pool, by pool. Pools that the autoscaler may try
+            again now are left out.
     """
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:

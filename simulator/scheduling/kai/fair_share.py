@@ -67,7 +67,7 @@ class _Division:
         """Divides the amount `left` among the queues by weight, in whole units. A queue that wants less than its part
         gets only what it wants; the rest is divided again.
 
-        Returns the amount that is left, and the fraction of a unit that each queue has lost by rounding.
+        Returns the amount that no queue got, and the fraction of a unit that each queue has lost by rounding.
         """
         rests: dict[str, tuple[float, Queue]] = {}
         again = True
@@ -87,7 +87,7 @@ class _Division:
         return left, list(rests.values())
 
     def _remainders(self, left: float, rests: Sequence[tuple[float, Queue]]) -> float:
-        """Gives one unit each to the queues that have lost most by rounding, and returns the amount that is left."""
+        """Gives one unit each to the queues that have lost most by rounding. Returns the amount that no queue got."""
         for _, queue in sorted(rests, key=lambda rest: (-rest[0], rest[1].created, rest[1].name)):
             amount = min(1.0, max(left, 0.0))
             self.given[queue.name] += amount

@@ -108,8 +108,8 @@ class Job:
         )
 
     def next_pods(self) -> tuple[Json, ...]:
-        """Pods to place together next. Below the job's minimum, all Pods that its parts still need for their minimum;
-        after that, one more Pod for the part with the fewest Pods.
+        """Pods to place together next. If a part of the job has fewer Pods than its minimum, all Pods that the parts
+        lack; otherwise one more Pod, for the part that has the fewest Pods in proportion to its minimum.
         """
         if any(part.missing for part in self.parts):
             return tuple(pod for part in self.parts for pod in part.pending[: part.missing])

@@ -85,9 +85,9 @@ class Order:
         )
 
     def _due(self, queue: Queue) -> dict[str, float]:
-        """Maximum amount of each resource that a queue may get (GetAllocatableShare). With a quota, it is the larger of
-        quota and fair share, but not more than the limit; with an unlimited quota, it is the limit. An unlimited limit
-        stands for the cluster's whole amount.
+        """Maximum amount of each resource that a queue may get (GetAllocatableShare): the larger of quota and fair
+        share, but at most the limit. If the quota is unlimited, the limit; if the limit is unlimited, too, the
+        cluster's whole amount.
         """
         found: dict[str, float] = {}
         for key in RESOURCES:

@@ -95,7 +95,7 @@ def _data(report: Report) -> dict[str, Any]:
 
 @contextmanager
 def _interrupted_by_sigterm() -> Generator[None]:
-    """Makes SIGTERM, with which CI cancels a job, clean up like Ctrl-C."""
+    """Handler for SIGTERM, with which CI cancels a job: the command cleans up as after Ctrl-C."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -164,7 +164,7 @@ def print_change(
     changes: Sequence[Difference],
     file: Path | None,
 ) -> None:
-    """Prints the settings that change on stderr, each with its present value and file. Prints the change itself on
+    """Prints on stderr the settings that change, each with its present value and file. Prints the change itself on
     stdout, unless it was written to a file.
     """
     if not change:

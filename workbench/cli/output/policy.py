@@ -42,7 +42,7 @@ def document(stack: str, declared: Declared, findings: Sequence[ResourceFinding]
 
 
 def print_findings(found: Mapping[str, Any]) -> None:
-    """Prints the findings of a `document` for people."""
+    """Prints the findings for people. `found`: result of `document`."""
     for each in found["findings"]:
         place = f"{each['type'].rpartition(':')[2]} {each['name']}" + (f" {each['path']}" if each["path"] else "")
         style = STYLES[Severity(each["severity"])]

@@ -20,9 +20,7 @@ DRIVERS: Mapping[str, str] = {
     "grid": "the GRID agent installs the driver on each",
     "aks": "the driver is part of their node image",
 }
-"""Second half of a sentence about the new nodes of a pool, which tells where their driver comes from, by driver
-source.
-"""
+"""End of a sentence about a pool's new nodes, by driver source. It says where the driver on these nodes comes from."""
 LOST: Mapping[str, str] = {
     "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
     "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",

@@ -44,7 +44,7 @@ def run_of(digest: Mapping[str, Any]) -> Run:
 
 
 def deployed(digest: Mapping[str, Any]) -> Deployed:
-    """The deployed state from which the real stack's preview starts."""
+    """Facts about the real stack as deployed before the previewed changes."""
     version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")

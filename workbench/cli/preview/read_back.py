@@ -32,8 +32,8 @@ def significant(run: Run) -> list[Step]:
 
 
 def read_back(run: Run) -> list[Step]:
-    """Changes of a run that only remove values which Azure has added by itself, and changes that merely follow from
-    them.
+    """Changes of a run that only remove values which Azure has added by itself, and changes that are only consequences
+    of such removals.
 
     The second kind exists because a preview treats all outputs of an updated cluster as unknown. Every resource that
     uses such an output then seems to change, too.

@@ -70,7 +70,7 @@ def compared(
 ) -> CheckResult:
     """The result of comparing measured figures with their floors and with the node's first run.
 
-    Each map is by the figure's name. `words` has a description of each figure for the message.
+    The keys of each map are names of figures. `words` has a description of each figure for the message.
     """
     slow: list[str] = []
     for figure, value in measured.items():

@@ -111,7 +111,7 @@ def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _note(gpu: SmiGpu) -> str:
-    """Remark about a GPU that is worth knowing but no fault; empty if there is none."""
+    """Remark about a property of a GPU that a user should know and that is no fault; empty if there is none."""
     if spelled(gpu.recovery) == "drain p2p":
         return f"GPU {gpu.address} reaches no peer until it is reset ({gpu.recovery})"
     return "" if gpu.counts_errors else "no memory errors are counted (ECC is off, or not for this GPU)"

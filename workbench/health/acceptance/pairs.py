@@ -45,8 +45,8 @@ def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 def rounds(members: Sequence[int]) -> list[list[Pair]]:
     """Pairs of members, in rounds. The pairs of one round run at the same time.
 
-    Each member is in one pair. If the number of members is odd, the last member is paired with the first in a second
-    round.
+    In the first round, each member is in one pair. If the number of members is odd, the last member is left over, and
+    is paired with the first member in a second round.
     """
     pairs = list(zip(members[::2], members[1::2], strict=False))
     odd = [[(members[-1], members[0])]] if len(members) % 2 and len(members) > 1 else []

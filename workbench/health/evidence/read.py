@@ -58,7 +58,7 @@ def read_node_evidence(
         metrics: Xids that a Prometheus has seen.
         gates: Closed gates of the cluster.
         existing: True if the stack did not create the cluster.
-        unread: Texts about evidence that Prometheus was not asked for, or did not answer.
+        unread: Texts about evidence that nobody requested from a Prometheus, or that the Prometheus did not give.
         since: Time before which events are left out, because they are about the machine before its repair.
 
     Raises:

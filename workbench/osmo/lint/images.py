@@ -28,7 +28,7 @@ class Isaac:
     product: str
     version: str
     sim: tuple[int, int] | None
-    """Version of Isaac Sim; None if the image's tag does not tell."""
+    """Version of Isaac Sim that follows from the image's tag; None if no version follows."""
 
     @property
     def runs_on_cut_vgpu(self) -> bool | None:

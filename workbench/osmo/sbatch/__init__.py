@@ -1,4 +1,6 @@
-"""Conversion of a simple `sbatch` script to an OSMO workflow, with the parts that can't be converted. Pure functions.
+"""Conversion of a simple `sbatch` script to an OSMO workflow. Parts that can't be converted are reported.
+
+Pure functions.
 
 >>> given = "#!/bin/bash\\n#SBATCH --job-name=hello --time=10\\necho hello\\n"
 >>> result = convert(given, "hello.sbatch", [Platform("cpu", "cpu", has_gpu=False)], image="ubuntu:24.04")

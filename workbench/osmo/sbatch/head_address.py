@@ -16,7 +16,7 @@ _FIRST = (["head", "-n", "1"], ["head", "-n1"], ["head", "-1"], ["sed", "-n", "1
 
 
 def with_address(body: Sequence[tuple[int, str]], report: Report) -> Code:
-    """The commands of a script that reads the first node's address from the task's variable, and not from Slurm.
+    """Commands of a script, in which the task's variable replaces Slurm's answer as the first node's address.
 
     Raises `Unreadable` if the script is not complete.
     """

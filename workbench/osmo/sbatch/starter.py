@@ -17,7 +17,7 @@ srun() {{
 }}
 """
 _GPUS = "CUDA_VISIBLE_DEVICES=$(seq -s, $((number * {each})) $((number * {each} + {each} - 1))) "
-"""Assignment that shows each process its own GPUs, as Slurm's `--gpu-bind=per_task`. It is used for --gpus-per-task
+"""Assignment that shows each process its own GPUs, like Slurm's `--gpu-bind=per_task`. It is used for --gpus-per-task
 only.
 """
 

@@ -113,7 +113,7 @@ def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _guarded(tree: nodes.Template) -> set[str]:
-    """Names for which the template has a default, or tests first that they are defined."""
+    """Names that may be undefined: the template has a default for them, or tests if they are defined."""
     tests = [test.node for test in tree.find_all(nodes.Test) if test.name in ("defined", "undefined")]
     tests += [each.node for each in tree.find_all(nodes.Filter) if each.name in ("default", "d") and each.node]
     return {each.name for each in tests if isinstance(each, nodes.Name)}

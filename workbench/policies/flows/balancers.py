@@ -61,8 +61,8 @@ def _gateways(resources: Sequence[Resource]) -> Iterator[Balancer]:
     """Load balancers of OSMO's gateway, from the values of OSMO's chart.
 
     The chart sets the type LoadBalancer by default, and has values for annotations but not for source ranges
-    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Its port 80 leads to the same listener as
-    its HTTPS port.
+    (NVIDIA/OSMO deployments/charts/service/templates/gateway.yaml, 6.3.1). Port 80 of the Service leads to the same
+    listener as its HTTPS port.
     """
     for each in resources:
         envoy = gateway_section(each)[1] if each.type == RELEASE else {}
