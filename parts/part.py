@@ -77,7 +77,7 @@ class PartPlan:
     """Kubernetes objects whose CRDs the releases install; they are declared after all releases."""
 
     def release(self, key: str) -> ReleasePlan:
-        """The part's release with the key `key`. Raises KeyError if there is none."""
+        """The part's release with the key `key`. Raises KeyError if the part has no such release."""
         return {each.key: each for each in self.releases}[key]
 
     @property

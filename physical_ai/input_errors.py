@@ -162,7 +162,7 @@ def _names(file: Path) -> list[str]:
 
 
 def _advice(error: Exception, names: dict[str, object]) -> tuple[str, str]:
-    """Name that caused `error`, and a suggestion of the most similar known name; both empty if there is none."""
+    """Name that caused `error`, and the most similar known name; a name that is not known is an empty text."""
     if isinstance(error, NameError) and error.name:
         return error.name, _near(error.name, [*names, *dir(builtins)])
     if isinstance(error, AttributeError) and error.name:

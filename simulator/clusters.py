@@ -155,7 +155,7 @@ class Clusters:
             self._save({**slots, cluster_id: slot})
 
     def pod_log(self, cluster_id: str, path: str, container: str) -> str | None:
-        """The log of an acceptance Pod, by the log's path in the API; None if there is none."""
+        """The log of an acceptance Pod, by the log's path in the API; None if the Pod has no log."""
         return pod_log(self._folder / self._slots()[cluster_id], path, container)
 
     def enable_metrics(self, cluster_id: str) -> None:

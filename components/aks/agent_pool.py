@@ -35,7 +35,8 @@ class NodePoolProperties(TypedDict):
 
 
 def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolProperties:
-    """Size, disk, placement and scale of `pool`, as arguments of AKS's node pools.
+    """Size, disk, placement and scale of `pool`, as arguments of AKS's node pools. The argument `type` is always sent,
+    because AKS has refused Spot pools without it (Azure/bicep-types-az#2217).
 
     `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that the autoscaler
     removes are deleted, not deallocated: deallocated nodes still count against the quota, and the GPU Operator does not

@@ -204,9 +204,8 @@ def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.Mana
 
 
 def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:
-    """Profile of Azure Monitor's add-on for metrics.
-
-    The list of allowed labels is set because without it the add-on's kube-state-metrics exports no labels of objects.
+    """Profile of Azure Monitor's add-on for metrics. The list of allowed labels is set, because the add-on's
+    kube-state-metrics exports labels of objects only if the list has them.
     """
     return containerservice.ManagedClusterAzureMonitorProfileArgs(
         metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(

@@ -49,7 +49,7 @@ def _unknown(type: Any, value: Any, path: str) -> Iterator[str]:
 
 
 def _element(type: Any) -> Any:
-    """Type of the elements in the list or map type `type`; None where the SDK does not say."""
+    """Type of the elements in the list or map type `type`; None if the SDK does not declare this type."""
     arguments: tuple[Any, ...] = getattr(type, "__args__", ())
     return arguments[-1] if arguments else None
 

@@ -106,9 +106,8 @@ class AzureMetrics(pulumi.ComponentResource):
         return managed_grafana(self._name, args, self)
 
     def _collect(self, cluster_id: pulumi.Input[str]) -> None:
-        """Declares the rule and the association that bring the metrics of the cluster's add-on into the workspace.
-
-        Both have to be in the workspace's region.
+        """Declares the data collection rule and its association with the cluster, which send the metrics of the
+        cluster's add-on to the workspace. Both have to be in the workspace's region.
         """
         name, args, own = self._name, self._args, self._args.names.data_collection
         rule = monitor.DataCollectionRule(

@@ -18,7 +18,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ScrapingArgs:
-    """Inputs of `Scraping`. `after` are the exporters' namespaces, and the release that brings the kind PodMonitor."""
+    """Inputs of `Scraping`. `after`: the exporters' namespaces, and the release that installs the CRD of PodMonitor."""
 
     target: ClusterTarget
     settings: Settings

@@ -31,7 +31,7 @@ class ControlPlaneSecretsArgs:
     postgres_password: pulumi.Output[str]
     redis_key: pulumi.Output[str]
     vault: Vault | None
-    """Vault that stores the secrets; None in a stack without one."""
+    """Vault that stores the secrets; None in a stack without a vault."""
     namespace: kubernetes.core.v1.Namespace
 
 

@@ -32,7 +32,7 @@ from physical_ai.settings.facts.private_network import (
 
 
 class PrivateNetwork:
-    """Peering, resolver, VPN and zone that the settings ask for; nothing in the mode public.
+    """Peering, resolver, VPN and zone that the settings ask for; none of them in the network mode public.
 
     Attributes:
         node_addresses: public addresses of the nodes.
@@ -92,8 +92,8 @@ class PrivateNetwork:
     def _api(
         self, parent: Parent, settings: Settings, subscriptions: Subscriptions, azure: AzureNetwork, kind: str
     ) -> PrivateApi:
-        """DNS zone and subnet of a private API server: the zone is the stack's, an existing one, or one that AKS
-        creates.
+        """DNS zone and subnet of a private API server. The zone is created by the stack or by AKS, or existed
+        before.
         """
         subnet = azure.network.service_subnet_ids.get(API_SERVER)
         source: str | ExistingZone | None = own_api_zone(settings)

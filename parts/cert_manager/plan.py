@@ -84,9 +84,8 @@ class CertManagerPlan(PartPlan):
         }
 
     def certificate(self) -> dict[str, Any]:
-        """Manifest of the Certificate.
-
-        A deployment waits until the certificate is issued, and fails with the reason if it is not.
+        """Manifest of the Certificate. A deployment waits until the certificate is issued, and fails with the reason if
+        cert-manager cannot issue it.
         """
         return {
             "apiVersion": names.API_VERSION,

@@ -55,7 +55,7 @@ class InClusterObjects:
 
 @dataclass(frozen=True)
 class SnapshotObjects:
-    """Objects that take snapshots. `snapshot_class` is None where the settings name an existing one."""
+    """Objects that take snapshots. `snapshot_class` is None if the settings name an existing VolumeSnapshotClass."""
 
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]

@@ -118,7 +118,9 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
 
 
 def _secrets(settings: Settings) -> tuple[SecretPlan, ...]:
-    """Secret with the datastore's connection string; none where NVSentinel does not act on nodes."""
+    """Secret with the datastore's connection string; empty if NVSentinel does not act on nodes, or no datastore is
+    set.
+    """
     name = settings.health.datastore_secret
     if name is None or not health.reaches(settings, "taint"):
         return ()

@@ -49,7 +49,7 @@ class PublishedValue(Row):
     published: Version
     source: Text
     against: Text | None = None
-    """Evidence that Azure accepts the value in API versions before `published` too; None if there is none."""
+    """Evidence that Azure accepts the value in API versions before `published` too; None without such evidence."""
     how: How
     date: datetime.date
 

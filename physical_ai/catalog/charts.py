@@ -216,6 +216,6 @@ def pinned_versions(name: str) -> tuple[str, ...]:
 
 
 def newest_chart(name: str) -> Chart:
-    """The newest pinned version of a chart. Raises `UnknownName` where there is none."""
+    """The newest pinned version of a chart. Raises `UnknownName` for a chart without a pinned version."""
     versions = pinned_versions(name)
     return chart(name, versions[-1] if versions else "")

@@ -47,8 +47,8 @@ def vm_size(name: str) -> VmSize:
 
 
 def _like(name: str) -> str | None:
-    """The VM size with the most similar name and the same GPU; None if there is none. A size with another GPU is never
-    suggested as a correction.
+    """The VM size with the most similar name and the same GPU; None if no name is similar. A size with another GPU is
+    never suggested as a correction.
     """
     if why_not(name) is not None:
         return None

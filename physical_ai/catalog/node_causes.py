@@ -74,7 +74,7 @@ class NodeCause(Row):
     reason: Text
     fix: Text = "-"
     fix_elsewhere: Text = "-"
-    """Repair on an existing cluster, if it differs from `fix`; `-` if it does not."""
+    """Repair on an existing cluster, if it differs from `fix`; `-` if the repairs are the same."""
     waits: bool = False
     source: Text
     date: datetime.date

@@ -40,7 +40,7 @@ class Plan(Row):
 
 @lru_cache(maxsize=1)
 def tools() -> tuple[Tool, ...]:
-    """Every program, in the order in which a first deployment uses it."""
+    """Every program that a user has to install, in the order in which a first deployment uses the programs."""
     return tuple(row(Tool, each, f"{FILE}: {each.get('name')}") for each in read_mapping(DATA / FILE)["tools"])
 
 

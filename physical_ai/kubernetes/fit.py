@@ -115,7 +115,7 @@ class Offer:
 
 
 def why_not(pod: Mapping[str, Any], offer: Offer) -> tuple[str, ...]:
-    """Reasons why the node cannot take the Pod; empty where it can."""
+    """Reasons why the node cannot take the Pod; empty if the node can take the Pod."""
     node, spec = offer.node, at(pod, "spec", {})
     only = named_nodes(pod)
     if only is not None and name(node) not in only:

@@ -117,7 +117,7 @@ def _everywhere() -> dict[str, Any]:
 
 
 def _service(settings: Settings) -> tuple[Any, int | None]:
-    """IP address and port of the control plane in `osmo.serviceUrl`. The address is None where the URL has a host name.
+    """IP address and port of the control plane in `osmo.serviceUrl`. The address is None if the URL has a host name.
 
     Both are None without a URL, and for a control plane in this cluster.
     """

@@ -43,8 +43,8 @@ _FORMS: Mapping[str, _Form] = {
         "spec.egress": (lambda value: value is None or is_list(value), "a list of rules"),
     },
 }
-"""Further keys of the objects in files with a certain name, by file name. A key here replaces the same key in
-`_FORM`.
+"""Further keys of objects whose values are checked, by the name of the file with the objects. A key here replaces the
+same key in `_FORM`.
 """
 
 

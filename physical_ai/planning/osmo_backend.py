@@ -24,7 +24,9 @@ class OsmoBackend:
     login_files: Mapping[str, str]
     """Data of the ConfigMap for the development login; empty for a login with a token."""
     missing: str
-    """Reason why the agents are left out, with the commands that complete the stack; empty where they are installed."""
+    """Reason why the agents are left out, with the commands that complete the stack; empty if the agents are
+    installed.
+    """
 
 
 def osmo_backend(settings: Settings, releases: Sequence[OsmoRelease], *, has_token: bool) -> OsmoBackend | None:

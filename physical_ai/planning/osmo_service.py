@@ -20,8 +20,8 @@ from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 
 CHART_PLATFORM = "default"
-"""Platform that the chart's default values define in the pool `default`. Helm would keep it beside the stack's
-platforms, without any validation.
+"""Name of the platform that the chart's default values define in the pool `default`. Helm would keep this platform
+beside the stack's platforms, without any validation.
 """
 CHART_BACKEND = "default"
 

@@ -61,7 +61,8 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
-    """PodMonitors, one for each exporter whose chart brings none, in the API group of the stack's metrics backend.
+    """PodMonitors, one for each exporter whose chart does not create a monitor, in the API group of the stack's metrics
+    backend.
 
     With `honorLabels: false`, the labels `namespace`, `pod` and `container` name the exporter's own Pod. The labels
     `exported_namespace`, `exported_pod` and `exported_container` name the Pod that uses the GPU; OSMO's dashboards

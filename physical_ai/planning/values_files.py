@@ -24,7 +24,7 @@ _INSTALLED = {"values": INSTALLED / "values", "parts": PARTS}
 
 
 def read_values(root: FilePath, file: str) -> Document:
-    """Document of a values file below `root`; an empty one where the file does not exist.
+    """Document of a values file below `root`; an empty document if the file does not exist.
 
     In a team's project, the team's file is merged over the platform's file of the same name.
     """
@@ -83,6 +83,6 @@ def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, A
 
 
 def identity(entry: Any) -> str | None:
-    """Identity of an entry in its list: its mount path, or its name; None where it has neither."""
+    """Identity of an entry in its list: the entry's mount path or name; None for an entry without both."""
     found = (entry.get("mountPath") or entry.get("name")) if is_map(entry) else None
     return found if isinstance(found, str) else None

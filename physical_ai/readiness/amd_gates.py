@@ -86,7 +86,7 @@ class AmdGates:
 
     def driver(self) -> ClosedGate | None:
         """Closed driver gate, with the reason from AMD's objects, if Kernel Module Management has not loaded the driver
-        on the node; None if it has.
+        on the node; None if the driver is loaded.
         """
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):
@@ -152,6 +152,6 @@ class AmdGates:
 
 
 def _message(config: Json) -> str:
-    """Problem that a DeviceConfig's condition Ready reports; empty where it reports none."""
+    """Problem that a DeviceConfig's condition Ready reports; empty if the condition reports no problem."""
     ready = condition(config, "Ready")
     return str(ready.get("message", "")) if ready.get("status") == "False" else ""

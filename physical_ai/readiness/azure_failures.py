@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from physical_ai.readiness.causes import azure_error_of
 
 RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
-"""Environment variable with the first delay between attempts in seconds; a simulated Azure needs shorter delays than
-the real one.
+"""Environment variable with the first delay between attempts in seconds. Tests with a simulated Azure set shorter
+delays.
 """
 
 DEFAULT_SECONDS = 15.0

@@ -120,7 +120,7 @@ def azure_errors() -> Mapping[str, AzureError]:
 
 
 def azure_error_of(text: str) -> AzureError | None:
-    """First known error of Azure whose pattern matches `text`, a code with its message; None where none matches."""
+    """First known error of Azure whose pattern matches `text`, a code with its message; None if no pattern matches."""
     return next((each for each in azure_errors().values() if each.pattern.search(text)), None)
 
 

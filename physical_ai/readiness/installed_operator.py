@@ -42,7 +42,7 @@ class InstalledOperator:
     drivers: Sequence[Json]
     daemonsets: Sequence[Json]
     namespace: Json | None
-    """The namespace `gpu-operator`; None where it does not exist."""
+    """The namespace `gpu-operator`; None if the cluster does not have the namespace."""
 
     @property
     def policy(self) -> Json:
@@ -56,7 +56,7 @@ class InstalledOperator:
 
     @property
     def installed_in(self) -> str:
-        """Namespace of the operator's Helm release; empty where Helm has not installed it."""
+        """Namespace of the operator's Helm release; empty if the operator was not installed by Helm."""
         return annotations_of(self.policy).get(RELEASE_NAMESPACE, "")
 
     @property

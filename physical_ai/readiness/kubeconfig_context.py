@@ -28,8 +28,8 @@ _VERSION, _UTC_TIME = 0xA0, 0x17
 
 
 def kubeconfig_file(named: str | None, environment: Mapping[str, str]) -> str:
-    """Path of the kubeconfig: `named`, which comes from the settings; without it, the variable KUBECONFIG; without
-    both, the default file.
+    """Path of the kubeconfig: `named`, which comes from the settings; if it is empty, the file in the environment
+    variable KUBECONFIG; if that is not set, the default file.
     """
     return named or environment.get("KUBECONFIG") or DEFAULT_FILE
 

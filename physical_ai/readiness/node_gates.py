@@ -128,7 +128,7 @@ class NodeGates(GatesOfNode):
         return self.closed(gate, cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
 
     def operator_fault(self) -> str | None:
-        """Id of the cause why the GPU Operator prepares no node, such as a stopped Deployment; None where it works."""
+        """Id of the cause why the GPU Operator prepares no node, such as a stopped Deployment; None if it works."""
         operator, policies = self.evidence.deployment("gpu-operator"), self.evidence.cluster.policies
         if operator is None:
             return "operator-absent"

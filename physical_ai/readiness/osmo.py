@@ -114,7 +114,7 @@ def is_managed(get: Get) -> bool:
 
 
 def token_problem(get: Get, today: date) -> str:
-    """Problem with the agents' token, if a deployment created the token; empty where there is no problem.
+    """Problem with the agents' token, if a deployment created the token; empty if the token has no problem.
 
     A daily check asks the control plane about the token, and writes the answer into annotations of the token's Secret,
     which this function reads. Raises the exceptions of `get`.

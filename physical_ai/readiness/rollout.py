@@ -159,9 +159,7 @@ def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -
 
 
 def _behind(item: Json) -> str:
-    """Text on a DaemonSet's rollout: the number of nodes that the newest version has reached; empty where it has
-    reached all nodes.
-    """
+    """Text on a DaemonSet's rollout: the number of nodes that have the newest version; empty if all nodes have it."""
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))

@@ -22,7 +22,9 @@ Inputs = Mapping[str, Any] | None
 
 
 def never_lets_go(budget: Mapping[str, Any]) -> str | None:
-    """Reason why `budget` can never allow an eviction, so that AKS refuses upgrades; None if it can allow one."""
+    """Reason why `budget` can never allow an eviction, so that AKS refuses upgrades; None if it can allow an
+    eviction.
+    """
     spec: Mapping[str, Any] = budget.get("spec") or {}
     most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
     if most is not None and str(most) in ("0", "0%"):

@@ -54,7 +54,7 @@ def _missing(_value: Any, _context: Mapping[str, Any], path: Path) -> Message:
 
 
 def _otherwise(path: Path) -> str | None:
-    """Description of the values that the setting accepts; None where the path is unknown."""
+    """Description of the values that the setting at `path` accepts; None if no setting has this path."""
     here, value = shape_at(path), example(path)
     if here is None:
         return None

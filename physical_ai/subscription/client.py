@@ -58,7 +58,7 @@ def connected(token: str, address: str = ARM) -> Get:
 
 
 def _pools(address: str) -> urllib3.PoolManager:
-    """Pool of connections to the address, through the environment's proxy if it names one for the address."""
+    """Pool of connections to the address: through a proxy, if the environment names a proxy for the address."""
     parts = urlsplit(address)
     proxy = "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
     trusted = ssl.create_default_context(cafile=os.environ.get("REQUESTS_CA_BUNDLE") or None)

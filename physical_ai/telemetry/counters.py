@@ -32,7 +32,7 @@ PER_POD = "KUBERNETES_VIRTUAL_GPUS"
 
 
 def fields_for(exporter: str, added: Sequence[str] = ()) -> tuple[DcgmField, ...]:
-    """Fields to report, in order: the default fields that the exporter knows, and the added ones.
+    """Fields to report, in order: the default fields that the exporter knows, and the fields in `added`.
 
     Args:
         exporter: Version of the exporter, such as `4.5.3-4.8.2`.

@@ -51,7 +51,7 @@ def below(folder: Path, name: str) -> Path:
 
 
 def repository(folder: Path) -> Path | None:
-    """Root of the Git repository that contains a folder; None if there is none.
+    """Root of the Git repository that contains a folder; None for a folder outside of repositories.
 
     A home folder that is itself a repository does not count, because it would contain all files of its user.
     """

@@ -176,8 +176,8 @@ _PROGRAMS: Mapping[str, Callable[[Machine, str], Result]] = {
     "all_reduce_perf": _all_reduce,
     "vectoradd": _vector_add,
 }
-"""Simulated programs, by a text that the container's command contains, or, without a command, the image's name. The
-first match counts.
+"""Simulated programs, by a text. A container runs the first program whose text is in the container's command or, for a
+container without a command, in the image's name.
 """
 
 __all__: Sequence[str] = ["run"]

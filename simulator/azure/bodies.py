@@ -71,13 +71,13 @@ def _place(into: Json, path: list[str], value: Any) -> None:
 
 
 def table(body: Any, path: str) -> Json:
-    """The map at a path of the body; empty if there is none."""
+    """The map at a path of the body; empty if the body has no map there."""
     value = get(body, path)
     return dict(cast("Json", value)) if isinstance(value, Mapping) else {}
 
 
 def items(body: Any, path: str) -> list[Any]:
-    """The list at a path of the body; empty if there is none or the value is not a list."""
+    """The list at a path of the body; empty if the body has no list there."""
     value = get(body, path)
     return cast("list[Any]", value) if isinstance(value, list) else []
 

@@ -7,10 +7,7 @@ from typing import Any, Protocol
 
 
 class NodeHost(Protocol):
-    """Interface to the nodes of clusters, as far as a change of a node pool needs it.
-
-    Every call is idempotent and thread-safe.
-    """
+    """Interface to the nodes of clusters, for changes of node pools. Every call is idempotent and thread-safe."""
 
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Makes the pool's nodes equal to these Node objects: creates, changes and deletes.

@@ -80,8 +80,8 @@ class AzureNative(Provider):
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
-        """Default location of a resource: its previous location; without one, the provider's configured location;
-        without both, the location of its resource group.
+        """Default location of a resource: its previous location; for a new resource, the provider's configured
+        location; without a configured location, the location of its resource group.
         """
         if old.get("location"):
             return old["location"]

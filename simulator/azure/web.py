@@ -79,7 +79,7 @@ class ArmWeb:
             server.server_close()
 
     def fault(self, path: str) -> Fault | None:
-        """Removes the next fault that applies to a path from the list, and returns it; None if there is none."""
+        """Removes the next fault that applies to a path from the list, and returns it; None if no fault applies."""
         with self._lock:
             found = next((each for each in self.faults if path.endswith(each.only)), None)
             if found is not None:

@@ -1,5 +1,5 @@
-"""Kubeconfigs: one with a client certificate for the simulator itself, and one as AKS returns for clusters with Entra
-ID.
+"""Kubeconfigs: a kubeconfig with a client certificate for the simulator itself, and a kubeconfig as AKS returns it for
+clusters with Entra ID.
 """
 
 from __future__ import annotations

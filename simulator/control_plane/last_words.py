@@ -15,7 +15,7 @@ size)."""
 
 
 def last_words(log: Sequence[str], folder: Path) -> str:
-    """Reason why a process ended: the log's line about a full disk if there is one, else its last lines."""
+    """Reason why a process ended: the log's line about a full disk or, without such a line, the log's last lines."""
     full = next((line for line in log if FULL_DISK in line.lower()), "")
     if full:
         return (

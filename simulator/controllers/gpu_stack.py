@@ -73,7 +73,9 @@ class GpuStack:
         return Exporters(self._cluster, self._kubelets, self._grid, lambda: self._controllers.policy)
 
     def round(self) -> float | None:
-        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
+        """Runs one round; returns the seconds until the next round, or None if the next round has to wait for a
+        change.
+        """
         moved = self._has_moved()
         if not self._is_caught_up and self._cluster.is_synced:
             self._is_caught_up = True

@@ -116,8 +116,8 @@ def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns `item` with a copy of its metadata's annotations in its spec, because in most charts' values annotations
-    are beside the fields of the spec. An item without such annotations is returned unchanged.
+    """Returns `item` with its metadata's annotations copied into its spec, because most charts have values for
+    annotations beside the values for the spec. An item without such annotations is returned unchanged.
     """
     spec, metadata = item.get("spec"), _metadata(item)
     if not is_mapping(spec) or "annotations" not in metadata:

@@ -130,17 +130,15 @@ def about(chart: str, path: str) -> list[Need]:
 
 
 def need_against(chart: str, path: str, value: Any) -> Need | None:
-    """Row of the table of needs that does not allow `value` at `path`; the most severe one if there are several, None
-    if there is none.
+    """Row of the table of needs that does not allow `value` at `path`: the most severe row if there are several, None
+    if all rows allow the value.
     """
     found = [each for each in about(chart, path) if not each.allows(value)]
     return max(found, key=lambda each: Severity(each.severity).rank, default=None)
 
 
 def refusing(chart: str, path: str, value: Any) -> Need | None:
-    """Row of the table of needs, with severity `error`, that does not allow `value`; None if there is none. The row is
-    about the value's own `path`, or about a section that contains the path.
-    """
+    """Row of the table of needs, with severity `error`, that does not allow `value`; None if all such rows allow it."""
     steps = path.split(".")
     around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))
     found = (*around, need_against(chart, path, value))

@@ -35,8 +35,8 @@ class Counts:
 
     @property
     def relation(self) -> tuple[Relation, str] | None:
-        """Name of the problem with the counts, and a sentence about it; None where there is no problem, or where too
-        little is known.
+        """Name of the problem with the counts, and a sentence about it; None if the counts fit, or if too little is
+        known.
         """
         if self.size is None or self.bus is None:
             return None

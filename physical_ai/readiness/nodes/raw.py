@@ -30,7 +30,9 @@ class Raw:
     evidence of that cause.
     """
     gpus: frozenset[str] = frozenset()
-    """Number and UUID of the GPU that the sign is about, as far as known; empty where the sign names no GPU."""
+    """Number and UUID of the GPU that the sign is about, or one of them if the other is unknown; empty for a sign
+    without a GPU.
+    """
     fix: str = ""
     remedy: Remedy | None = None
     proof: AcceptanceLevel | None = None

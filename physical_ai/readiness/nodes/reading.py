@@ -93,7 +93,7 @@ def _xids(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
-    """Sign for an Xid; `said` is the Xid's line in a log, where that is known."""
+    """Sign for an Xid. `said`: the Xid's line in a log; empty if the line is not known."""
     known: Xid | None = xids().get(code)
     if known is not None and (advice := stated_advice(code, said)) is not None:
         known = known.model_copy(

@@ -75,7 +75,7 @@ class Seen:
     """UUID or number of the GPU; empty where it is not known."""
     when: str = ""
     index: str = ""
-    """Number of the GPU, where `gpu` is its UUID."""
+    """Number of the GPU in addition to `gpu`, which may be the GPU's UUID; empty if the number is not known."""
     past: bool = False
     """True for an Xid that may be over. It can explain present signs, but is not reported as a fault of its own."""
     old: bool = False
@@ -96,7 +96,7 @@ class NodeSigns:
     name: str
     node: Json | None = None
     gate: ClosedGate | None = None
-    """First closed gate of the node; None where all are open, or the node is in no GPU pool."""
+    """First closed gate of the node; None if all its gates are open, or if the node is in no GPU pool."""
     alerts: Sequence[Alert] = ()
     """Firing alerts about the node."""
     seen: Sequence[Seen] = ()

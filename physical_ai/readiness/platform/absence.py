@@ -35,7 +35,7 @@ class PlatformState:
 
     installed: Installed
     recorded: Sequence[Part] = ()
-    """Objects in Helm's records, as far as these could be read."""
+    """Objects in those of Helm's records that could be read."""
     releases: frozenset[str] = frozenset()
     """Releases for which Helm has a record with the status `deployed`."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])

@@ -10,7 +10,7 @@ from physical_ai.kubernetes.objects import at, time_of
 
 
 def seconds(since: Any, now: Any) -> float | None:
-    """Seconds from one time to another; None where either is missing or is no time.
+    """Seconds from one time to another; None if one of the texts is missing or is not a time.
 
     >>> seconds("2026-11-22T11:59:00Z", "2026-11-22T12:00:00.5Z")
     60.5

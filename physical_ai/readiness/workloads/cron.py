@@ -1,7 +1,7 @@
-"""Schedules of CronJobs: the last time at which one was due. Pure functions.
+"""Schedules of CronJobs, and the last time at which a schedule was due. Pure functions.
 
-The supported forms are those of robfig/cron v3 `ParseStandard`, with which the API server and the CronJob controller
-parse them.
+The supported forms are the forms of robfig/cron v3 `ParseStandard`, with which the API server and the CronJob
+controller parse schedules.
 """
 
 from __future__ import annotations

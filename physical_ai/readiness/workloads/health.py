@@ -158,7 +158,7 @@ def _rollout_shortfall(item: Mapping[str, Any]) -> str:
 
 
 def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:
-    """Wanted number of Pods, and number of ready ones."""
+    """Wanted number of Pods, and number of ready Pods."""
     wanted, ready = REPLICAS[kind]
     return int(at(item, wanted, 0 if kind == "DaemonSet" else 1)), int(at(item, ready, 0))
 

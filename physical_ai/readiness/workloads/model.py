@@ -71,7 +71,7 @@ class Workloads:
     logs: Mapping[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
     """Last log lines by namespace, Pod and container, for logs that were read."""
     autoscaler: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Status that the cluster autoscaler itself writes; empty where it was not read."""
+    """Status that the cluster autoscaler itself writes; empty if the status was not read."""
     azure: Mapping[str, Mapping[str, Any]] | None = None
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
     restarted: frozenset[str] = frozenset()
@@ -94,7 +94,7 @@ class Workloads:
     unread: Sequence[str] = ()
     """Objects that the login may not read, with the refusal; nothing is known about them."""
     platform: PlatformState | None = None
-    """Expected and existing objects of the software that the stack installs; None where they were not read."""
+    """Expected and existing objects of the software that the stack installs; None if the objects were not read."""
     has_agents: bool = False
     """True where the stack installs OSMO's agents."""
     stack: str = "STACK"

@@ -51,7 +51,7 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
 
 def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
     """Explanations of a Pod of the GPU stack that does not run, from the findings about its node. Only findings that
-    explain a closed gate or that mention the Pod are used; empty if there are none.
+    explain a closed gate or that mention the Pod are used.
     """
     host = str(at(pod, "spec.nodeName", ""))
     if not is_operand(pod) or not host:

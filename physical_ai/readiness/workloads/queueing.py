@@ -78,7 +78,7 @@ def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _scheduler_problem(index: Index) -> str:
-    """Problem of the Deployment of KAI's scheduler; empty where it is available."""
+    """Problem of the Deployment of KAI's scheduler; empty if the Deployment is available."""
     if index.given.deployments is None:
         return ""
     wanted = (KAI_NAMESPACE, KAI_SCHEDULER)

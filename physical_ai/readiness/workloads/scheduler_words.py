@@ -65,8 +65,8 @@ cause.
 
 
 def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:
-    """Facts for texts about host ports: the ports that the Pod requests, the Pods that hold them, and a command that
-    frees one.
+    """Facts for texts about host ports: the ports that the Pod requests, the Pods that hold these ports, and a command
+    that frees a port.
     """
     wanted = host_ports(pod)
     if not index.port_holders:

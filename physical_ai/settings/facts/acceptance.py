@@ -36,7 +36,7 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 
 def not_for(check: Check, pool: Pool) -> str:
-    """Reason why a check does not apply to a pool; empty where it applies."""
+    """Reason why a check does not apply to a pool; empty if the check applies."""
     if other := _of_others(check, pool):
         return other
     size = machine(pool.sku).gpu

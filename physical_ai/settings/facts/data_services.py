@@ -88,8 +88,8 @@ def data_facts(settings: Settings, given: DataServices) -> DataFacts:
 
 
 def public_ports(settings: Settings) -> tuple[int, ...]:
-    """Ports of the data services that can be reached from the internet and accept a password or key alone; empty where
-    there are none.
+    """Ports of the data services that can be reached from the internet and accept a password or key alone; empty if no
+    port can.
     """
     return PUBLIC_PORTS if managed(settings) is not None and public_access(settings) else ()
 

@@ -28,7 +28,7 @@ def is_reserved(key: str) -> bool:
 
 
 def key_problem(key: str) -> str | None:
-    """Problem with the syntax of a label's or taint's key; None where there is none."""
+    """Problem with the syntax of a label's or taint's key; None for a valid key."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
         return f"'{key}' has a prefix that is not a lowercase domain name."

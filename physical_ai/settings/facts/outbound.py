@@ -93,7 +93,7 @@ def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 def cut_off(ranges: Sequence[str], address: str | None) -> str | None:
     """Reason why nodes with the public address `address` would lose access to the API server, which accepts `ranges`
-    only; None where they keep it.
+    only; None if the nodes keep the access.
 
     Args:
         ranges: CIDRs or addresses that the cluster accepts now; empty if it accepts all.

@@ -68,7 +68,7 @@ def private_network(settings: Settings) -> PrivateNetwork | None:
 
 
 def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
-    """Subnets of endpoints, API server, resolver and gateway, as far as the stack has them."""
+    """Subnets of endpoints, API server, resolver and gateway; only subnets that the stack has."""
     given = private_network(settings)
     if given is None:
         return ()

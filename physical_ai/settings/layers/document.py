@@ -241,7 +241,7 @@ def _invalid_key(label: str, place: str, key: str, faults: list[Fault], line: in
 
 
 def _hint(text: str, line: int | None) -> str | None:
-    """Usual cause of a syntax error, if the error's line shows one; None if it shows none."""
+    """Usual cause of a syntax error, if the error's line shows one; None if the line shows no known cause."""
     lines = text.splitlines()
     near = lines[line - 1] if line and line <= len(lines) else ""
     if "\t" in near:

@@ -137,7 +137,7 @@ class Upgrades(Model):
 
     @property
     def forced_until(self) -> datetime.datetime | None:
-        """Time until which an upgrade ignores PodDisruptionBudgets; None where it never does."""
+        """Time until which an upgrade ignores PodDisruptionBudgets; None if no upgrade ignores them."""
         return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 

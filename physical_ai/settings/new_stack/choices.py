@@ -25,9 +25,9 @@ class Choice:
 def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
     """Default choice for a pool of a new stack.
 
-    The size is the layers' size if the region lists it, otherwise the cheapest listed size with the same GPU model. If
-    there is none, the pool is left out: workloads depend on the GPU model. Zones that the region does not have are
-    dropped.
+    The size is the layers' size if the region lists it. If not, it is the cheapest listed size with the same GPU model.
+    Without such a size, the pool is left out: workloads depend on the GPU model. Zones that the region does not have
+    are dropped.
     """
     zones = () if pool.zones and not set(pool.zones) <= set(region_zones) else None
     if not pool.has_gpu or lists(pool.size, region):

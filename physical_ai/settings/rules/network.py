@@ -172,7 +172,7 @@ def _suggest(prefix: int, spaces: Sequence[IPv4Network], taken: Sequence[IPv4Net
 
 
 def _free(prefix: int, space: IPv4Network, taken: Sequence[IPv4Network]) -> IPv4Network | None:
-    """First free block of this prefix length in the address space; None if there is none.
+    """First free block of this prefix length in the address space; None if no such block is free.
 
     The search jumps over taken blocks, because trying each /32 of a /8 would take 16 million steps.
     """

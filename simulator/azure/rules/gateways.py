@@ -20,7 +20,7 @@ SMALLEST_GATEWAY_SUBNET = 29
 
 
 def network_gateway(azure: AzureState, network_id: str) -> Resource | None:
-    """The VPN gateway in a virtual network; None if there is none."""
+    """The VPN gateway in a virtual network; None if the network has no VPN gateway."""
     for gateway in azure.of_kind("VirtualNetworkGateway"):
         for each in items(gateway.body, "properties.ipConfigurations"):
             subnet = str(get(each, "properties.subnet.id") or "//")

@@ -1,4 +1,4 @@
-"""Rules on Kubernetes versions: which ones are offered, and which upgrades are allowed."""
+"""Rules on Kubernetes versions: which versions Azure offers, and which upgrades it allows."""
 
 from __future__ import annotations
 
