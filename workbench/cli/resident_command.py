@@ -17,9 +17,15 @@ from typing import Any
 
 from workbench.cli.exit_codes import FAILED
 
-COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
-"""Commands that run in a copy of the resident process: the most frequent commands while a simulation runs. Without a
-running simulation there is no resident process.
+COMMANDS = frozenset(
+    {
+        *("up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"),
+        *("alerts", "fault", "evidence", "usage", "accept", "unstick"),
+        *("lint", "policy", "cost", "time", "compat"),
+    }
+)
+"""Commands that run in a copy of the resident process: those that one uses while a simulation runs. Without a running
+simulation there is no resident process.
 """
 COPY = "workbench.cli.command_copy"
 """Module whose function `serve` runs in the copy."""

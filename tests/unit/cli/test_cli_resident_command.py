@@ -137,7 +137,7 @@ def test_a_command_ends_when_the_users_process_is_killed() -> None:
         assert psutil.wait_procs([command], timeout=LIMIT)[1] == []
 
 
-@pytest.mark.parametrize("arguments", [(), ("lint", "."), ("up", "--help"), ("tools",)])
+@pytest.mark.parametrize("arguments", [(), ("sizes",), ("up", "--help"), ("tools",)])
 def test_other_commands_run_where_they_are(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(module: str, control: int) -> bool:
         pytest.fail(f"asked for {module} over {control}")
