@@ -24,9 +24,20 @@ _EXIT_CODES = """\
 | 0 | done |
 | 1 | the operation failed |
 | 2 | the input is invalid; nothing was changed |
-| 3 | there are findings at or above the chosen severity |
+| 3 | findings at or above the chosen severity, an action that is needed, a difference, or an unexpected change |
 | 130 | interrupted; run the same command to continue |
 | 141 | the reader of the output has ended, as `head` does |
+"""
+_COMPLETION = """\
+## Completion
+
+```sh
+physai --install-completion        # for the shell it is typed in: bash, zsh, fish, PowerShell
+```
+
+In a new shell, Tab then completes commands, options and the names of stacks. `physai --show-completion` prints the
+script instead, for those who keep such files themselves. The completion runs the `physai` that the shell finds: put it
+on `PATH`, or activate `.venv`.
 """
 
 
@@ -44,7 +55,7 @@ def document() -> str:
     """Text of the complete page."""
     found = list(commands())
     listed = [(f"[`{' '.join(words)}`](#{'-'.join(words)})", _first(command.help)) for words, command in found]
-    parts = [_HEAD, table(("command", "does"), listed), _EXIT_CODES]
+    parts = [_HEAD, table(("command", "does"), listed), _EXIT_CODES, _COMPLETION]
     return "\n".join([*parts, *(_section(words, command) for words, command in found)])
 
 
