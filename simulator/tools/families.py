@@ -28,13 +28,16 @@ class Progress:
     """
 
     family: str
-    action: Literal["build", "download"]
+    action: Literal["build", "download", "wait", "collect", "unpack"]
+    """`wait`: another process installs the family. `collect` and `unpack`: what pip does with Python packages."""
     done: int
-    """Number of compiled packages or downloaded bytes."""
+    """Number of compiled packages, downloaded bytes, or Python packages."""
     total: int
     reason: str = ""
     """Reason why the family is built and not downloaded; empty if there is none."""
     finished: bool = False
+    warning: str = ""
+    """Note on a finished download that the user should know; empty if there is none."""
 
 
 Report = Callable[[Progress], None]
@@ -91,12 +94,28 @@ class Family:
         return (self.folder / file).read_text()
 
 
+def _nothing() -> None:
+    """Callback that does nothing."""
+
+
 @contextmanager
-def locked(path: Path) -> Generator[None]:
-    """Holds a lock between processes while the block runs. The lock is also released when the process ends."""
+def locked(
+    path: Path, waiting: Callable[[], None] = _nothing, obtained: Callable[[], None] = _nothing
+) -> Generator[None]:
+    """Holds a lock between processes while the block runs. The lock is also released when the process ends.
+
+    Args:
+        waiting: Function that is called if another process holds the lock.
+        obtained: Function that is called when the wait for another process is over.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)
+            obtained()
         yield
 
 

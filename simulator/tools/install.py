@@ -5,23 +5,30 @@ else built.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from simulator.tools import release
 from simulator.tools.build import build
+from simulator.tools.disk import writing
 from simulator.tools.families import FAMILIES, BuildFailed, Family, Progress, Report, locked
+from simulator.tools.first_use import Record
+from simulator.tools.transfer import NoRelease, Unreachable
 
 VARIABLE = "PHYSAI_TOOLS_FROM"
+CHECKSUMS = "checksums.json"
+"""File in the cache with the checksums of downloads that no file of this repository pins."""
 
 
 class Origin(StrEnum):
     """Way to obtain the commands: download of a release, build, or either."""
 
     AUTO = "auto"
-    """Download of a release if its checksum is pinned and its server can be reached; a build in all other cases."""
+    """Download of a release if its checksum is known and its server can be reached; a build in all other cases."""
     RELEASE = "release"
     BUILD = "build"
 
@@ -65,9 +72,10 @@ def toolbox(
         BuildFailed: a command can neither be downloaded nor built, or not in the way that `origin` requires.
     """
     source = _Source(cache, report, Origin.of_environment() if origin is None else origin)
-    # Downloads first: they take seconds, and a failed one is built with the others.
-    downloaded = {family.name: source.download(family) for family in families}
-    return Toolbox(tuple(downloaded[family.name] or source.build(family) for family in families))
+    with writing(cache):
+        # Downloads first: they take seconds, and a failed one is built with the others.
+        downloaded = {family.name: source.download(family) for family in families}
+        return Toolbox(tuple(downloaded[family.name] or source.build(family) for family in families))
 
 
 @dataclass(frozen=True)
@@ -81,14 +89,14 @@ class Missing:
 def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
     """Families of which `cache` lacks commands."""
     absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
-    released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
+    released = tuple(family for family in absent if origin is not Origin.BUILD and _is_released(family))
     return Missing(released, tuple(family for family in absent if family not in released))
 
 
-def _is_pinned(family: Family) -> bool:
+def _is_released(family: Family) -> bool:
     try:
-        release.pinned(family)
-    except release.NoRelease:
+        release.known_release(family)
+    except NoRelease:
         return False
     return True
 
@@ -132,13 +140,13 @@ class _Source:
             return found
         folder = _released(family, self._cache)
         try:
-            wanted = release.pinned(family)
+            wanted = release.known_release(family)
             if wanted.host in self._unreachable:
-                raise release.NoRelease(self._unreachable[wanted.host])
-            with locked(self._cache / f"{family.name}.lock"):
+                raise NoRelease(self._unreachable[wanted.host])
+            with self._alone(family):
                 if not _is_complete(family, folder):
                     self._fetch(family, wanted, folder)
-        except release.NoRelease as problem:
+        except NoRelease as problem:
             if self._origin is Origin.RELEASE:
                 raise BuildFailed(
                     f"{family.name} {family.version()} cannot be downloaded: {problem}.\n"
@@ -150,14 +158,28 @@ class _Source:
 
     def _fetch(self, family: Family, wanted: release.Release, folder: Path) -> None:
         try:
-            release.download(family, wanted, folder, self._report)
-        except release.Unreachable as problem:
+            record = Record(self._cache / CHECKSUMS)
+            release.download_release(family, wanted, folder, self._report, record)
+        except Unreachable as problem:
             self._unreachable[wanted.host] = str(problem)
             raise
 
     def build(self, family: Family) -> Path:
         folder = _built(family, self._cache)
-        with locked(self._cache / f"{family.name}.lock"):
+        with self._alone(family):
             if not _is_complete(family, folder):
                 build(family, folder, self._cache, self._report, self._reasons.get(family.name, ""))
         return folder
+
+    @contextmanager
+    def _alone(self, family: Family) -> Generator[None]:
+        """Lets one process at a time install a family, and removes what a killed one has left."""
+
+        def waits(*, finished: bool) -> None:
+            self._report(Progress(family.name, "wait", 0, 0, finished=finished))
+
+        lock = self._cache / f"{family.name}.lock"
+        with locked(lock, lambda: waits(finished=False), lambda: waits(finished=True)):
+            for left in self._cache.glob(f".{family.name}-*"):
+                shutil.rmtree(left, ignore_errors=True)
+            yield

@@ -1,61 +1,58 @@
-"""Downloads of commands from their projects' releases; each file is verified against its pinned checksum."""
+"""Downloads of commands from their projects' releases; each file is verified against a checksum: one that is pinned
+here, or else the publisher's own, which the first download records.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import http.client
 import os
 import platform
 import shutil
 import subprocess
 import tarfile
 import tempfile
-import time
 import tomllib
-import urllib.error
-import urllib.parse
-import urllib.request
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from simulator.tools.families import HERE, Family, Progress, Report
+from simulator.tools.first_use import Record
+from simulator.tools.transfer import MOST_BYTES, NoRelease, download, host_of, size_of
 
 DATA = HERE / "releases.toml"
-CONNECT_SECONDS = 5.0
-"""Seconds for connecting to a server, and for each wait for more data."""
-DOWNLOAD_SECONDS = 900.0
-MOST_BYTES = 300 << 20
-"""Largest accepted size in bytes of a download, and of each command in it. It is three times the largest size that
-occurs today.
-"""
-CHUNK = 1 << 18
 MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+CHIPS = {"amd64": "x64", "arm64": "arm64"}
+"""Names of machines in the releases of Pulumi."""
 
 
-class NoRelease(Exception):
-    """Error if the release cannot be used; the text gives the reason."""
+@dataclass(frozen=True)
+class ReleaseFile:
+    """One file of a release, and its checksum or the place where the publisher names it."""
 
-
-class Unreachable(NoRelease):
-    """Error if the release's server cannot be reached."""
+    url: str
+    sha256: str
+    """The pinned checksum; empty if none is pinned."""
+    published: str
+    """Address of the publisher's checksum, or of its list of them; empty if one is pinned."""
+    members: Mapping[str, str]
+    """Path of each command in the archive; empty if the file itself is the command."""
+    command: str
+    """Name of the command that the file is; empty for an archive."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """Release file that contains a family's commands for one platform, with its pinned checksum."""
+    """The release files with a family's commands for one platform."""
 
-    url: str
-    sha256: str
-    members: dict[str, str]
-    """Path of each command in the archive; empty if the downloaded file itself is the command."""
-    check: tuple[str, ...]
-    """Arguments with which the command prints its version."""
+    files: tuple[ReleaseFile, ...]
+    checks: Mapping[str, tuple[str, ...]]
+    """Arguments with which each command prints its version."""
 
     @property
     def host(self) -> str:
         """Host name of the release's server."""
-        return urllib.parse.urlsplit(self.url).netloc
+        return host_of(self.files[0].url)
 
 
 def this_platform() -> str:
@@ -64,123 +61,117 @@ def this_platform() -> str:
     return f"{platform.system().lower()}-{MACHINES.get(machine, machine)}"
 
 
-def pinned(family: Family, data: Path = DATA) -> Release:
-    """The family's pinned release for this platform.
+def known_release(family: Family, data: Path = DATA) -> Release:
+    """The family's release for this platform.
 
     Raises:
-        NoRelease: no checksum is pinned for the release on this platform.
+        NoRelease: its checksum is neither pinned nor published.
     """
     row: dict[str, Any] | None = tomllib.loads(data.read_text(encoding="utf-8")).get(family.name)
     version, here = family.version(), this_platform()
-    checksum = row["sha256"].get(here) if row is not None and row["version"] == version else None
-    if row is None or checksum is None:
-        raise NoRelease(f"no checksum is pinned for its release {version} on {here}")
-    filled = {command: path.format(version=version, platform=here) for command, path in row["members"].items()}
-    return Release(row["url"].format(version=version, platform=here), checksum, filled, tuple(row["check"]))
+    checksum = row.get("sha256", {}).get(here, "") if row is not None and row["version"] == version else ""
+    published = row is not None and row["version"] == version and here in row.get("platforms", ())
+    if row is None or not (checksum or published):
+        raise NoRelease(f"no checksum is known for its release {version} on {here}")
+    checks = {command: tuple(row.get("checks", {}).get(command, row["check"])) for command in family.commands.values()}
+    return Release(tuple(_files(family, row, here, checksum)), checks)
 
 
-def download(family: Family, release: Release, folder: Path, report: Report) -> None:
+def _files(family: Family, row: Mapping[str, Any], here: str, checksum: str) -> Iterator[ReleaseFile]:
+    system, machine = here.split("-")
+    version = family.version()
+    words = {
+        "version": version, "number": version.removeprefix("v"), "platform": here,
+        "system": system, "machine": machine, "chip": CHIPS.get(machine, machine),
+    }  # fmt: skip
+    own = "" if checksum else row["published"]
+    if row.get("members"):
+        members = {command: path.format(**words) for command, path in row["members"].items()}
+        yield ReleaseFile(row["url"].format(**words), checksum, own.format(**words), members, "")
+        return
+    for command in family.commands.values():
+        named = {**words, "command": command}
+        yield ReleaseFile(row["url"].format(**named), checksum, own.format(**named), {}, command)
+
+
+def download_release(family: Family, release: Release, folder: Path, report: Report, record: Record) -> None:
     """Puts the family's commands into `folder`: all of them or, on any error, none.
 
     Raises:
         Unreachable: no connection.
-        NoRelease: the server does not send the file; or the file's checksum, or the version of a command in it, is not
-            the pinned one.
+        NoRelease: the server does not send a file; or a file's checksum, or the version of a command in it, is not the
+            expected one.
+        OSError: the disk is full, or the folder is not writable.
     """
     work = Path(tempfile.mkdtemp(prefix=f".{family.name}-", dir=folder.parent))
     try:
-        archive = work / "download"
-        size = _fetch(family, release, archive, report)
         commands = work / "commands"
         commands.mkdir()
-        if release.members:
-            _extract(release, archive, commands)
-        else:
-            archive.rename(commands / next(iter(family.commands.values())))
+        report(Progress(family.name, "download", 0, 0))
+        checksums = {each.url: each.sha256 or record.checksum(each.url, each.published) for each in release.files}
+        size = _fetch(family, release, checksums, work, report)
         for command in family.commands.values():
             _check(commands / command, release, family.version())
+        trusted = record.add(
+            {each.url: (checksums[each.url], each.published) for each in release.files if each.published}
+        )
         shutil.rmtree(folder, ignore_errors=True)
         commands.rename(folder)
-        report(Progress(family.name, "download", size, size, finished=True))
+        warning = f"no checksum of it is pinned; its publisher's is now recorded in {record.file}" if trusted else ""
+        report(Progress(family.name, "download", size, size, finished=True, warning=warning))
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Redirect handler that follows redirects, such as GitHub's to its storage, but never from HTTPS to
-    another scheme.
+def _fetch(family: Family, release: Release, checksums: Mapping[str, str], work: Path, report: Report) -> int:
+    """Downloads the release's files, and moves their commands into the folder `commands`; returns their size in
+    bytes.
     """
+    sizes = [size_of(each.url) for each in release.files] if len(release.files) > 1 else [0]
+    archive, before = work / "download", 0
+    for file in release.files:
 
-    def redirect_request(  # noqa: PLR0917 - as urllib defines it
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        if not newurl.startswith(f"{req.type}://"):
-            raise NoRelease(f"{req.full_url} redirects to {newurl}")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+        def downloaded(done: int, total: int, before: int = before) -> None:
+            report(Progress(family.name, "download", before + done, sum(sizes) if all(sizes) else total))
 
-
-def _fetch(family: Family, release: Release, target: Path, report: Report) -> int:
-    """Streams the release file to `target` and verifies its checksum; returns its size in bytes."""
-    opener = urllib.request.build_opener(_SameScheme)
-    end = time.monotonic() + DOWNLOAD_SECONDS
-    digest, done, total = hashlib.sha256(), 0, 0
-    try:
-        with opener.open(release.url, timeout=CONNECT_SECONDS) as response, target.open("wb") as file:
-            total = int(response.headers.get("Content-Length") or 0)
-            report(Progress(family.name, "download", 0, total))
-            while chunk := response.read(CHUNK):
-                done += len(chunk)
-                if done > MOST_BYTES:
-                    raise NoRelease(f"{release.url} is larger than {MOST_BYTES >> 20} MiB")
-                if time.monotonic() > end:
-                    raise NoRelease(f"{release.url} took longer than {DOWNLOAD_SECONDS:.0f} s")
-                digest.update(chunk)
-                file.write(chunk)
-                report(Progress(family.name, "download", done, total))
-    except urllib.error.HTTPError as problem:
-        raise NoRelease(f"{release.url} answered {problem.code} {problem.reason}") from None
-    except urllib.error.URLError as problem:
-        raise Unreachable(f"{release.host} cannot be reached ({problem.reason})") from None
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        if done:
-            raise NoRelease(f"{release.url} stopped answering ({problem})") from None
-        raise Unreachable(f"{release.host} does not answer ({problem})") from None
-    if done < total:
-        raise NoRelease(f"{release.url} ended after {done} of {total} bytes")
-    if digest.hexdigest() != release.sha256:
-        raise NoRelease(f"{release.url} has the SHA-256 {digest.hexdigest()}; {release.sha256} is pinned")
-    return done
+        before += download(file.url, checksums[file.url], archive, downloaded)
+        if file.command:
+            archive.rename(work / "commands" / file.command)
+        else:
+            _extract(file, archive, work / "commands")
+            archive.unlink()
+    return before
 
 
-def _extract(release: Release, archive: Path, folder: Path) -> None:
-    """Copies the commands that `release` names out of the archive, and nothing else. Each must be a plain file."""
+def _extract(file: ReleaseFile, archive: Path, folder: Path) -> None:
+    """Copies the commands that `file` names out of the archive, and nothing else. Each must be a plain file."""
     try:
         with tarfile.open(archive) as opened:
-            for command, path in release.members.items():
+            for command, path in file.members.items():
                 member = opened.getmember(path)
                 content = opened.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
                 if content is None:
-                    raise NoRelease(f"{path} in {release.url} is not a plain file of at most {MOST_BYTES >> 20} MiB")
-                with content, (folder / command).open("wb") as file:
-                    shutil.copyfileobj(content, file)
-    except (KeyError, tarfile.TarError, EOFError, OSError) as problem:
-        raise NoRelease(f"{release.url} cannot be unpacked ({problem})") from None
+                    raise NoRelease(f"{path} in {file.url} is not a plain file of at most {MOST_BYTES >> 20} MiB")
+                with content, (folder / command).open("wb") as copy:
+                    shutil.copyfileobj(content, copy)
+    except (KeyError, tarfile.TarError, EOFError) as problem:
+        raise NoRelease(f"{file.url} cannot be unpacked ({problem})") from None
 
 
 def _check(command: Path, release: Release, version: str) -> None:
     command.chmod(0o755)
     environment = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "TMPDIR")}
+    source = release.host
     try:
         done = subprocess.run(
-            [command, *release.check], capture_output=True, text=True, timeout=30, check=False, env=environment
+            [command, *release.checks[command.name]],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            env=environment,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise NoRelease(f"{command.name} from {release.url} does not run ({problem})") from None
+        raise NoRelease(f"{command.name} from {source} does not run ({problem})") from None
     if version.removeprefix("v") not in done.stdout:
-        raise NoRelease(f"{command.name} from {release.url} is not {version}: {done.stdout.strip()[:100]!r}")
+        raise NoRelease(f"{command.name} from {source} is not {version}: {done.stdout.strip()[:100]!r}")

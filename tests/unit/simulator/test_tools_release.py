@@ -3,85 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
-import io
 import socket
 import tarfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox
+from simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox, transfer
 from simulator.tools.families import FAMILIES, Family
+from tests.support import publisher
+from tests.support.publisher import Answer, endless, redirect, refuse, send, slow
 
 ETCD = next(family for family in FAMILIES if family.name == "etcd")
 VERSION = ETCD.version().removeprefix("v")
 PLATFORM = release.this_platform()
-Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
 
 
 def _archive(name: str = "etcd/etcd", version: str = VERSION, kind: bytes = tarfile.REGTYPE) -> bytes:
-    """An archive with a command that prints a version, and a member that would leave its folder."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for path, text in ((name, f"#!/bin/sh\necho etcd Version: {version}\n"), ("../../escaped", "out")):
-            member = tarfile.TarInfo(path)
-            member.size, member.mode = len(text), 0o644
-            if path == name:
-                member.type, member.linkname = kind, "/bin/sh"
-            archive.addfile(member, io.BytesIO(text.encode()))
-    return packed.getvalue()
-
-
-@contextmanager
-def _server(answers: dict[str, Answer]) -> Iterator[str]:
-    """A server on loopback; its address."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            answers[self.path](self)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Prints nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
-def _send(content: bytes, length: int | None = None) -> Answer:
-    def answer(request: http.server.BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", str(len(content) if length is None else length))
-        request.end_headers()
-        request.wfile.write(content)
-
-    return answer
-
-
-def _redirect(target: str) -> Answer:
-    def answer(request: http.server.BaseHTTPRequestHandler) -> None:
-        request.send_response(302)
-        request.send_header("Location", target)
-        request.end_headers()
-
-    return answer
-
-
-def _endless(request: http.server.BaseHTTPRequestHandler) -> None:
-    request.send_response(200)
-    request.end_headers()
-    try:
-        while True:
-            request.wfile.write(b"\0" * 65536)
-    except OSError:
-        return
+    return publisher.archive(name, publisher.program(f"etcd Version: {version}"), kind)
 
 
 def _pin(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str, content: bytes) -> None:
@@ -91,11 +32,10 @@ def _pin(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str, content: bytes
         f'[etcd]\nversion = "v{VERSION}"\nurl = "{url}"\nmembers = {{ etcd = "etcd/etcd" }}\ncheck = ["--version"]\n'
         f'source = "this test"\n[etcd.sha256]\n{PLATFORM} = "{hashlib.sha256(content).hexdigest()}"\n'
     )
-    monkeypatch.setattr(release, "DATA", data)
-    monkeypatch.setattr(release, "pinned", lambda family: _pinned(family, data))  # pyright: ignore
+    monkeypatch.setattr(release, "known_release", lambda family: _known(family, data))  # pyright: ignore
 
 
-_pinned = release.pinned
+_known: Callable[[Family, Path], release.Release] = release.known_release
 
 
 @pytest.fixture
@@ -117,7 +57,7 @@ def test_a_verified_release_is_unpacked_without_anything_else_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: list[str]
 ) -> None:
     content, seen = _archive(), list[Progress]()
-    with _server({"/storage": _send(content), "/etcd": _redirect("/storage")}) as url:
+    with publisher.publisher({"/storage": send(content), "/etcd": redirect("/storage")}) as url:
         _pin(monkeypatch, tmp_path, f"{url}/etcd", content)
         found = toolbox(tmp_path / "cache", seen.append, [ETCD], Origin.AUTO)
     folder = found.path("etcd").parent
@@ -132,25 +72,34 @@ def test_a_verified_release_is_unpacked_without_anything_else_in_it(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        pytest.param(_send(b"forged"), "is pinned", id="forged"),
-        pytest.param(_send(_archive()[:100], len(_archive())), "ended after 100 of", id="truncated"),
-        pytest.param(_endless, "is larger than", id="endless"),
-        pytest.param(_redirect("/elsewhere"), "answered 404", id="redirected to nothing"),
-        pytest.param(_redirect("file:///etc/passwd"), "not allowed", id="redirected to a file"),
-        pytest.param(_redirect("ftp://127.0.0.1/etcd"), "redirects to", id="redirected to another protocol"),
+        pytest.param(send(b"forged"), "has the SHA-256", id="forged"),
+        pytest.param(send(_archive()[:100]), "has the SHA-256", id="cut, with the length of the cut"),
+        pytest.param(send(_archive()[:100], len(_archive())), "ended after 100 of", id="cut"),
+        pytest.param(send(b"", 1 << 40), "is larger than", id="a size that fills the disk"),
+        pytest.param(endless, "is larger than", id="endless"),
+        pytest.param(slow(0.005), "is sent at", id="a byte at a time"),
+        pytest.param(refuse(403), "answered 403", id="forbidden"),
+        pytest.param(refuse(404), "answered 404", id="not there"),
+        pytest.param(refuse(503), "answered 503", id="out of order"),
+        pytest.param(redirect("/etcd"), "redirects in a loop", id="redirected to itself"),
+        pytest.param(redirect("/elsewhere"), "answered 404", id="redirected to nothing"),
+        pytest.param(redirect("file:///etc/passwd"), "not allowed", id="redirected to a file"),
+        pytest.param(redirect("ftp://127.0.0.1/etcd"), "redirects to", id="redirected to another protocol"),
     ],
 )
 def test_bytes_that_are_not_the_pinned_ones_are_refused_and_built_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: list[str], answer: Answer, reason: str
 ) -> None:
-    monkeypatch.setattr(release, "MOST_BYTES", 1 << 20)
-    with _server({"/etcd": answer, "/elsewhere": lambda request: request.send_error(404)}) as url:
+    monkeypatch.setattr(transfer, "MOST_BYTES", 1 << 24)
+    monkeypatch.setattr(transfer, "SLOW_SECONDS", 0.1)
+    with publisher.publisher({"/etcd": answer, "/elsewhere": refuse(404)}) as url:
         _pin(monkeypatch, tmp_path, f"{url}/etcd", _archive())
         with pytest.raises(BuildFailed, match=reason):
             toolbox(tmp_path / "cache", families=[ETCD], origin=Origin.RELEASE)
         assert toolbox(tmp_path / "cache", families=[ETCD], origin=Origin.AUTO).path("etcd").read_text() == "built"
     assert len(built) == 1
     assert reason in built[0]
+    assert "\n" not in built[0]
     assert not list((tmp_path / "cache").glob(".etcd-*"))
 
 
@@ -166,7 +115,7 @@ def test_bytes_that_are_not_the_pinned_ones_are_refused_and_built_instead(
 def test_an_archive_that_is_pinned_but_holds_something_else_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str
 ) -> None:
-    with _server({"/etcd": _send(content)}) as url:
+    with publisher.publisher({"/etcd": send(content)}) as url:
         _pin(monkeypatch, tmp_path, f"{url}/etcd", content)
         with pytest.raises(BuildFailed, match=reason):
             toolbox(tmp_path / "cache", families=[ETCD], origin=Origin.RELEASE)
@@ -182,12 +131,15 @@ def test_a_host_that_cannot_be_reached_is_tried_once_and_the_others_still_are(
         attempts: list[str] = []
 
         def wanted(family: Family) -> release.Release:
-            return release.Release(f"http://{hosts[family.name == 'helm']}/{family.name}", "0" * 64, {}, ())
+            url = f"http://{hosts[family.name == 'helm']}/{family.name}"
+            return release.Release((release.ReleaseFile(url, "0" * 64, "", {}, family.name),), {})
 
-        monkeypatch.setattr(release, "pinned", wanted)  # pyright: ignore
-        download = release.download
+        monkeypatch.setattr(release, "known_release", wanted)  # pyright: ignore
+        download = release.download_release
         monkeypatch.setattr(
-            release, "download", lambda family, *rest: (attempts.append(family.name), download(family, *rest))[1]
+            release,
+            "download_release",
+            lambda family, *rest: (attempts.append(family.name), download(family, *rest))[1],
         )
         toolbox(tmp_path / "cache", origin=Origin.AUTO)
     assert attempts == [FAMILIES[0].name, "helm"]
@@ -196,15 +148,13 @@ def test_a_host_that_cannot_be_reached_is_tried_once_and_the_others_still_are(
         assert reason.startswith(f"{hosts[family.name == 'helm']} cannot be reached")
 
 
-def test_a_version_or_platform_without_a_pinned_checksum_is_built(
+def test_a_version_or_platform_without_a_known_checksum_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: list[str]
 ) -> None:
-    kubernetes = next(family for family in FAMILIES if family.name == "kubernetes")
-    toolbox(tmp_path, families=[kubernetes], origin=Origin.AUTO)
     monkeypatch.setattr(release, "this_platform", lambda: "plan9-mips")
-    toolbox(tmp_path, families=[ETCD], origin=Origin.AUTO)
-    assert built[0].startswith(f"no checksum is pinned for its release {kubernetes.version()}")
-    assert built[1].endswith("on plan9-mips")
+    toolbox(tmp_path, families=FAMILIES, origin=Origin.AUTO)
+    assert [reason for reason in built if not reason.endswith("on plan9-mips")] == []
+    assert built[0].startswith(f"no checksum is known for its release {FAMILIES[0].version()}")
 
 
 def test_a_forced_build_does_not_use_a_release(
@@ -220,14 +170,23 @@ def test_a_forced_build_does_not_use_a_release(
         toolbox(tmp_path, families=[ETCD])
 
 
-def test_every_pinned_release_names_its_source_and_is_of_the_version_in_go_mod() -> None:
-    import tomllib
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("platform", ["linux-amd64", "linux-arm64"])
+def test_every_tool_has_a_release_of_the_version_in_go_mod_with_a_checksum_or_its_place(
+    monkeypatch: pytest.MonkeyPatch, family: Family, platform: str
+) -> None:
+    monkeypatch.setattr(release, "this_platform", lambda: platform)
+    found = release.known_release(family)
+    of_commands = {name for each in found.files for name in (each.members or {each.command: ""})}
+    assert of_commands == set(found.checks) == set(family.commands.values())
+    for each in found.files:
+        assert each.url.startswith("https://")
+        assert family.version().removeprefix("v") in each.url
+        assert len(each.sha256) == 64 or each.published.startswith("https://")
+        assert "{" not in " ".join((each.url, each.published, *each.members.values()))
 
+
+def test_every_release_names_its_source() -> None:
     rows = tomllib.loads(release.DATA.read_text())
-    families = {family.name: family for family in FAMILIES}
-    for name, row in rows.items():
-        assert row["version"] == families[name].version()
-        assert row["source"]
-        assert row["url"].startswith("https://")
-        assert set(row["members"]) <= set(families[name].commands.values())
-        assert all(len(checksum) == 64 for checksum in row["sha256"].values())
+    assert set(rows) == {family.name for family in FAMILIES}
+    assert all(row["source"] for row in rows.values())

@@ -72,8 +72,8 @@ ToolsFrom = Annotated[
     typer.Option(
         "--from",
         envvar=TOOLS_FROM,
-        help="release: download from the projects, or fail. build: compile the Go modules. auto: download where a"
-        " checksum is pinned and the server can be reached, else compile.",
+        help="release: download from the projects, or fail. build: compile the Go modules. auto: download where the"
+        " server can be reached and every checksum fits, else compile.",
     ),
 ]
 
@@ -201,7 +201,7 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
 def tools(origin: ToolsFrom = "auto", telemetry: WithTelemetry = False, delivery: ForDelivery = False) -> None:
     """Install the engine and control-plane programs before the first `up`.
 
-    etcd, helm and KWOK are the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
+    Each is its project's own release, verified, or built from its Go module where the release cannot be had.
     With --delivery, print the folders of the programs, for PATH.
     """
     from simulator.home import Home
