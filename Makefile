@@ -20,17 +20,14 @@ help: ## list the targets
 # REQUIREMENTS=requirements-deploy.txt installs what `physai` needs, without the packages for development.
 REQUIREMENTS ?= requirements-dev.txt
 DISTRIBUTIONS := pyproject.toml workbench/pyproject.toml simulator/pyproject.toml
-# The pins are complete, so pip has nothing to resolve: it would choose a newer release than the pinned one where a
-# package asks for another with an extra, and refuse it for its hash. The program comes first of the three: an older one
-# in the environment has the command that the workbench brings now, and takes it along when it is replaced.
+# The program comes first of the three: an older one in the environment has the command that the workbench brings now, and
+# takes it along when it is replaced.
 $(READY): $(REQUIREMENTS) $(DISTRIBUTIONS)
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
-	@echo "installing Python packages into $(VENV) (once)" >&2
+	@echo "making the Python environment $(VENV), once" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(if $(WITH_TOOLS),$(BIN)/python -m simulator.tools & tools=$$!;) \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(REQUIREMENTS); \
-	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) \
-	  [ $$packages = 0 ] || { echo "error: pip could not install $(REQUIREMENTS); its message is above" >&2; exit $$packages; }
+	@$(BIN)/python -m simulator.tools --packages $(REQUIREMENTS) $(if $(WITH_TOOLS),,--no-tools)
+	@echo "installing physai from this checkout" >&2
 	@for own in . workbench simulator; do \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable $$own || exit 1; done
 	@conflicts=$$($(BIN)/python -m pip --disable-pip-version-check check) || { echo "$$conflicts" >&2; exit 1; }

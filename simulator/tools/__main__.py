@@ -1,33 +1,78 @@
-"""Command `python -m simulator.tools`. It does the same as `physai tools`, and needs no installed Python packages."""
+"""Command `python -m simulator.tools`. It does the same as `physai tools`, and needs no installed Python packages. With
+`--packages` it installs those, too, at the same time.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from physical_ai.repository import user_folder
 from simulator.tools.bars import ToolBars, announcement, usable_cores
 from simulator.tools.families import BuildFailed, Report
 from simulator.tools.install import Missing, Origin, missing, toolbox
+from simulator.tools.python_packages import PackagesFailed, install_packages, pinned_packages
 from simulator.tools.reporting import ToolLines
 
 
-def main() -> None:
+def main() -> int:
+    given = _arguments()
+    try:
+        origin: Origin = given.origin or Origin.of_environment()
+    except BuildFailed as problem:
+        return _failed(problem)
+    cache = user_folder() / "tools"
+    absent = missing(cache, origin) if given.tools else Missing((), ())
+    packages = f"{pinned_packages(given.packages)} Python packages of {given.packages}" if given.packages else ""
+    if text := announcement(absent, usable_cores(), packages):
+        _write(f"{text}\n")
+    with _reporting(absent) as report:
+        failures = list[BuildFailed]()
+        tools = threading.Thread(target=_tools, args=(cache, origin, report, failures))
+        if given.tools:
+            tools.start()
+        problem = _packages(given.packages, report) if given.packages else None
+        if given.tools:
+            tools.join()
+    for each in failures:
+        _failed(each)
+    if problem is not None:
+        return _failed(problem)
+    # Where packages are installed, too, the command that needs the tools tries again, and fails for the same reason.
+    return 1 if failures and not given.packages else 0
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Install the engine and control-plane programs.")
     parser.add_argument("--from", dest="origin", type=Origin, choices=list(Origin), help="$PHYSAI_TOOLS_FROM or auto")
-    given, cache = parser.parse_args().origin, user_folder() / "tools"
+    parser.add_argument("--packages", type=Path, metavar="FILE", help="also the Python packages that this file pins")
+    parser.add_argument("--no-tools", dest="tools", action="store_false", help="only the Python packages")
+    return parser.parse_args()
+
+
+def _tools(cache: Path, origin: Origin, report: Report, failures: list[BuildFailed]) -> None:
     try:
-        origin = given or Origin.of_environment()
-        absent = missing(cache, origin)
-        if text := announcement(absent, usable_cores()):
-            _write(f"{text}\n")
-        with _reporting(absent) as report:
-            toolbox(cache, report, origin=origin)
+        toolbox(cache, report, origin=origin)
     except BuildFailed as problem:
-        sys.exit(f"error: {problem}")
+        failures.append(problem)
+
+
+def _packages(requirements: Path, report: Report) -> PackagesFailed | None:
+    try:
+        install_packages(requirements, report)
+    except PackagesFailed as problem:
+        return problem
+    return None
+
+
+def _failed(problem: Exception) -> int:
+    _write(f"error: {problem}\n")
+    return 1
 
 
 @contextmanager
@@ -48,4 +93,4 @@ def _write(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
