@@ -13,7 +13,7 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class ResolverArgs:
-    """Inputs of `Resolver`. `address` is a static address in the subnet."""
+    """Inputs of `Resolver`. `address`: static address of the inbound endpoint, in the resolver's subnet."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

@@ -1,4 +1,6 @@
-"""The token of OSMO's agents, where the stack's own control plane creates it: a Job, and a daily check."""
+"""The token of OSMO's agents, if the stack's own control plane creates the token: a Job that creates it, and a daily
+check.
+"""
 
 from __future__ import annotations
 

@@ -46,5 +46,5 @@ def tools() -> tuple[Tool, ...]:
 
 @lru_cache(maxsize=1)
 def plans() -> tuple[Plan, ...]:
-    """Plans of GitHub, sorted by what they give to private repositories, least first."""
+    """GitHub's plans, from the plan with the fewest features for private repositories to the plan with the most."""
     return tuple(row(Plan, each, f"{FILE}: {each.get('plan')}") for each in read_mapping(DATA / FILE)["plans"])

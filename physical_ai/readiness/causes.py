@@ -155,7 +155,7 @@ class CauseRow(Row):
 
 
 def _rows(file: Path, stages: Literal["gates", "stages"]) -> Mapping[str, Cause]:
-    """Causes of a file, by id. Raises CatalogError for a row of another form."""
+    """Causes in a file of causes, by id. Raises CatalogError for a row that `CauseRow` does not accept."""
     return {key: _cause(key, data, file, stages) for key, data in read_mapping(file).items()}
 
 
