@@ -84,6 +84,7 @@ PART = Part(
 - name: @CHART@
   repository: https://‹address-of-the-repository,-or-oci://…›
   organisation: "‹organisation on GitHub that publishes the chart›"
+  licence: "‹SPDX identifier of LICENSE in the chart's source repository›"
   versions:
     - version: @VERSION@
       known: believed

@@ -26,7 +26,7 @@ PINS = "charts.yaml"
 """Name of the files with pinned charts."""
 LISTS = ("versions", "retracted", "compared")
 """Keys of a chart's row whose values are lists of rows."""
-CHART_KEYS = ("name", "repository", "organisation", *LISTS)
+CHART_KEYS = ("name", "repository", "organisation", "licence", *LISTS)
 """All keys of a chart's row. Facts about one version of the chart are in the rows under `versions`."""
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -68,6 +68,8 @@ class Chart(Row):
     """Checksum of the archive; None if the catalogue has none. See `expected_sha256`."""
     organisation: Text
     """Publisher of the chart: the owner of its source repository."""
+    licence: Text
+    """Licence of the chart's source, as an SPDX identifier."""
     tag: Text | None = None
     """Commit that the version's tag points to; None where it was not read."""
     released: datetime.date | None = None

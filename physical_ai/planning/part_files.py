@@ -182,7 +182,7 @@ def _chart_faults(part: Part, chart: str) -> Iterator[Fault]:
         path = part_folder(part.name) / PINS
         own = [str(row.get("name")) for row in read_rows(path)] if path.exists() else []
         near = nearest(chart, (name for name in own if name not in part.charts))
-        fix = "Write a row: name, repository, organisation, and versions with version, known, source and date."
+        fix = "Write a row: name, repository, organisation, licence, and versions with version, known, source and date."
         fix = f"Did you mean '{near}', which is pinned there?" if near else fix
         yield fault(_file(part, PINS), chart, f"The chart of {_file(part, 'part.py')} is not pinned.", fix)
         return

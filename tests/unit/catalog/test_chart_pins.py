@@ -34,6 +34,7 @@ def pin(version: str, released: datetime.date | None = None, **more: Any) -> Cha
             "version": version,
             "repository": "oci://registry.example.com/charts",
             "organisation": "example",
+            "licence": "Apache-2.0",
             "known": "read" if released else "believed",
             "released": released,
             "source": "example/scheduler",
