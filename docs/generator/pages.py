@@ -13,6 +13,7 @@ from docs.generator import (
     commands,
     held_against,
     images,
+    licences,
     nccl,
     outputs,
     package_diagram,
@@ -21,6 +22,7 @@ from docs.generator import (
     reachability,
     settings,
     statements,
+    support,
     troubleshooting,
 )
 from physical_ai.readiness import document as readiness
@@ -39,6 +41,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "outputs.md": outputs.document,
     _FOLDER / "held-against.md": held_against.document,
     _FOLDER / "images.md": images.document,
+    licences.FILE: licences.document,
     questions.FILE: questions.document,
     statements.FILE: statements.document,
     acceptance.FILE: acceptance.document,
@@ -46,6 +49,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     nccl.FILE: nccl.renewed,
     reachability.FILE: reachability.renewed,
     prerequisites.FILE: prerequisites.renewed,
+    support.FILE: support.renewed,
     alerts.FILE: alerts.document,
     package_diagram.FILE: package_diagram.renewed,
 }

@@ -25,6 +25,9 @@ WRITES: dict[tuple[str, str], dict[str, str]] = {
     ("drift", "look"): AZURE,
     ("drift", "issue"): {"actions": "read", "issues": "write"},
     ("pull-request-comment", "comment"): {"actions": "read", "pull-requests": "write"},
+    ("release", "attest"): {"id-token": "write", "attestations": "write"},
+    ("release", "publish"): {"id-token": "write"},
+    ("release", "notes"): {"contents": "write"},
 }
 """Every job that may do more than read the repository, and what exactly."""
 READS = {"contents": "read"}
@@ -150,7 +153,10 @@ def test_a_job_that_logs_in_runs_on_main_only_restores_no_cache_and_installs_no_
     for name, job in workflow.jobs.items():
         if "id-token" not in job["permissions"]:
             continue
-        assert "github.ref == 'refs/heads/main'" in job["if"], f"{workflow.name}: {name}"
+        ref = (
+            "startsWith(github.ref, 'refs/tags/v')" if workflow.name == "release" else "github.ref == 'refs/heads/main'"
+        )
+        assert ref in job["if"], f"{workflow.name}: {name}"
         for step in job.get("steps", []):
             assert "actions/cache" not in step.get("uses", "")
             if step.get("uses") == "./.github/actions/setup":

@@ -33,6 +33,8 @@ CALLS = {("deploy", environment) for environment in ("dev", "staging", "prod")}
 """Jobs without steps: they call deploy-stack."""
 OF_TEAMS = {("team-pull-request", "checks"), ("team-pull-request", "preview")}
 """Jobs that run in a team's repository, whose commands `tests/simulator/test_team_repository.py` types."""
+OF_RELEASES = {("release", job) for job in ("build", "attest", "publish", "notes")}
+"""Jobs of a tag, which `test_release_workflow.py` runs."""
 JOBS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "deploy plan": ("deploy", "plan", {}),
     "deploy reviewed": ("deploy", "reviewed", {"github__token": "t"}),
@@ -71,7 +73,7 @@ def run(runner: CloneRunner, workflow: str, job: str, **names: Any) -> Job:
 
 
 def test_every_job_is_here() -> None:
-    here = {(workflow, job) for workflow, job, _ in JOBS.values()} | CALLS | OF_TEAMS
+    here = {(workflow, job) for workflow, job, _ in JOBS.values()} | CALLS | OF_TEAMS | OF_RELEASES
     every = {(workflow.name, job) for workflow in WORKFLOWS.values() for job in workflow.jobs}
     assert every == here | {("pull-request", "preview"), ("pull-request-comment", "comment")}
 
