@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.plugins import CHECKSUMS, RECORD, archive_name, pinned, recorded
+from physical_ai.catalog.plugins import CHECKSUMS, PROGRAMS, RECORD, archive_name, pinned, recorded
 from physical_ai.repository import PROJECT
 
 INSTALL = (
-    "Remove it, and run .venv/bin/python .github/scripts/pulumi_programs.py install FOLDER. If it is the publisher's "
+    f"Remove it, and run {PROGRAMS} install FOLDER. If it is the publisher's "
     "plugin, find out why it was published again."
 )
 _PULL_SECONDS = 3600

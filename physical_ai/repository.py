@@ -90,6 +90,8 @@ PARTS = ROOT / "parts"
 PART_FOLDERS = (PARTS, *((PROJECT / "parts",) if is_team_project(PROJECT) else ()))
 """Folders that contain optional parts: the platform's folder, then the folder in a team's own project."""
 MANIFESTS = INSTALLED / "manifests"
+SCRIPTS = INSTALLED / ".github" / "scripts"
+"""Folder of the scripts that workflows on GitHub run, the platform's own and a team's."""
 DOCS = ROOT / "docs"
 
 

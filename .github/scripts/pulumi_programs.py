@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -28,12 +27,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-CHECKSUMS = Path(__file__).parents[1] / "checksums.toml"
+from physical_ai.catalog import plugins
+
+CHECKSUMS = plugins.CHECKSUMS
 PROVIDERS = ("azure-native", "kubernetes", "random")
 RELEASES, SOURCES = "https://get.pulumi.com/releases", "https://github.com/pulumi"
 PLATFORMS = {("linux", "x64"), ("linux", "arm64")}
 """Platforms of runners: those that GitHub hosts, and pools of a stack. A person's machine may be of another."""
 LARGEST = 1 << 30
+HEAD = "# SHA-256 of the archives of Pulumi and its provider plugins, of the program in each, and how each is known."
+"""Beginning of a file that is new."""
 
 
 class Refused(Exception):
@@ -74,7 +77,7 @@ def archives(pins: Mapping[str, str], system: str, chip: str) -> Iterator[Archiv
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(CHECKSUMS.read_text(encoding="utf-8")).get("archives", {})
+    return plugins.recorded(CHECKSUMS)
 
 
 def download(address: str, file: Path) -> str:
@@ -97,8 +100,8 @@ def verified(archive: Archive, known: Mapping[str, Mapping[str, Any]], folder: P
     row = known.get(archive.name)
     if row is None:
         raise Refused(
-            f"no checksum of {archive.name} is recorded, and a job trusts no first download. Run "
-            f".github/scripts/pulumi_programs.py record on your machine, and commit .github/{CHECKSUMS.name}"
+            f"no checksum of {archive.name} is recorded, and a job trusts no first download. On your machine: "
+            f"{plugins.RECORD}"
         )
     file = folder / archive.name
     found = download(archive.address, file)
@@ -147,12 +150,15 @@ def record() -> None:
             row = known.get(archive.name)
             rows[archive.name] = row if row and row.get("program") else _first(archive, row)
             print(f"{archive.name}  {rows[archive.name]['sha256']}  {rows[archive.name]['how']}", file=sys.stderr)
-    head = CHECKSUMS.read_text(encoding="utf-8").partition("\n[archives")[0].rstrip()
+    head = (
+        HEAD if not CHECKSUMS.exists() else CHECKSUMS.read_text(encoding="utf-8").partition("\n[archives")[0].rstrip()
+    )
     lines = [
         f'[archives."{name}"]\nsha256 = "{row["sha256"]}"\nprogram = "{row["program"]}"\nhow = "{row["how"]}"\n'
         f"date = {row['date']}\n"
         for name, row in rows.items()
     ]
+    CHECKSUMS.parent.mkdir(parents=True, exist_ok=True)
     CHECKSUMS.write_text("\n\n".join([head, "\n".join(lines)]), encoding="utf-8")
 
 

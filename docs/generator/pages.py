@@ -23,6 +23,7 @@ from docs.generator import (
     settings,
     statements,
     support,
+    team_workflows,
     troubleshooting,
 )
 from physical_ai.readiness import document as readiness
@@ -52,6 +53,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     support.FILE: support.renewed,
     alerts.FILE: alerts.document,
     package_diagram.FILE: package_diagram.renewed,
+    **team_workflows.PAGES,
 }
 """The content of each file that this package generates."""
 

@@ -8,14 +8,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from physical_ai.repository import INSTALLED
+from physical_ai.repository import INSTALLED, PROJECT, SCRIPTS, is_team_project
 
-CHECKSUMS = INSTALLED / ".github" / "checksums.toml"
-"""File with the checksum of each plugin's archive, and of the program in the archive.
+_FILE = ".github/checksums.toml"
+CHECKSUMS = PROJECT / _FILE
+"""The project's file with the checksum of each plugin's archive, and of the program in the archive.
 .github/scripts/pulumi_programs.py writes the file.
 """
+PLATFORM_CHECKSUMS = INSTALLED / _FILE
+"""The same file as it comes with the platform."""
 PROVIDERS = ("azure-native", "kubernetes", "random")
-RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
+_SCRIPT = SCRIPTS.relative_to(PROJECT) if SCRIPTS.is_relative_to(PROJECT) else SCRIPTS
+PROGRAMS = f".venv/bin/python {_SCRIPT}/pulumi_programs.py"
+"""Command that records the checksums, and installs Pulumi's programs."""
+RECORD = f"Run {PROGRAMS} record, and commit {_FILE}."
 
 
 def archive_name(name: str, pin: str) -> str:
@@ -32,5 +38,13 @@ def pinned() -> dict[str, str]:
 
 
 def recorded(file: Path = CHECKSUMS) -> dict[str, dict[str, Any]]:
-    """Rows of the file with the checksums, by the name of the archive."""
+    """Rows with checksums by the name of the archive: those of `file`, and in a team's project, which need not have the
+    file, also those that come with the platform.
+    """
+    if not is_team_project(PROJECT):
+        return _rows(file)
+    return _rows(PLATFORM_CHECKSUMS) | (_rows(file) if file.exists() else {})
+
+
+def _rows(file: Path) -> dict[str, dict[str, Any]]:
     return tomllib.loads(file.read_text(encoding="utf-8")).get("archives", {})

@@ -45,7 +45,7 @@ PHYSAI = """case "$1" in preview | pr-preview) %s -m tests.support.clone_command
 [ "$*" != "tools --delivery" ] || echo "$RUNNER_TEMP/bin"
 { for word in "$@"; do printf '%%s\\037' "$word"; done; echo; } >> "$RUNNER_TEMP/%s" """
 """Stand-in of `physai`. It runs previews, and writes every call down for `commands_of`."""
-PROGRAMS = """[ "$1 $2" != ".github/scripts/pulumi_programs.py install" ] || { echo "$RUNNER_TEMP/bin"; exit; }"""
+PROGRAMS = """case "$1 $2" in *".github/scripts/pulumi_programs.py install") echo "$RUNNER_TEMP/bin"; exit ;; esac"""
 """Answer of the script that installs Pulumi's programs. The programs themselves are verified in another test."""
 PREVIEW = json.dumps({"config": {}, "steps": [], "duration": 0, "changeSummary": {"same": 1}})
 PULUMI = f"""case "$1" in

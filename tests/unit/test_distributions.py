@@ -17,7 +17,7 @@ DISTRIBUTIONS = {"physical-ai": ".", "physical-ai-workbench": "workbench", "phys
 """Folder of each distribution, whose pyproject.toml says what it installs."""
 DATA = "physical_ai/installed/"
 """Folder in the program's wheel of files that lie elsewhere in a checkout."""
-SHIPPED = ("agents/", "manifests/", "values/", "stacks/layers/")
+SHIPPED = ("agents/", "manifests/", "values/", "stacks/layers/", ".github/scripts/")
 """Folders of the checkout, beside the packages, that the program reads."""
 NOT_INSTALLED = re.compile(r"(^|/)(README\.md|pyproject\.toml|LICENSE)$")
 TESTS = re.compile(r"(^|/)(tests?|fixtures?|golden|recordings)/|(^|/)(test_|conftest)[^/]*\.py$|\.pyc$|^\.")

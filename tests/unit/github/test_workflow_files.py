@@ -25,6 +25,12 @@ WRITES: dict[tuple[str, str], dict[str, str]] = {
     ("drift", "look"): AZURE,
     ("drift", "issue"): {"actions": "read", "issues": "write"},
     ("pull-request-comment", "comment"): {"actions": "read", "pull-requests": "write"},
+    **{("team-deploy", environment): AZURE for environment in ("dev", "staging", "prod")},
+    ("team-deploy", "reviewed"): {"contents": "read", "actions": "read"},
+    ("team-deploy-stack", "preview"): AZURE,
+    ("team-deploy-stack", "up"): AZURE,
+    ("team-drift", "look"): AZURE,
+    ("team-drift", "issue"): {"actions": "read", "issues": "write"},
     ("release", "attest"): {"id-token": "write", "attestations": "write"},
     ("release", "publish"): {"id-token": "write"},
     ("release", "notes"): {"contents": "write"},
@@ -318,9 +324,12 @@ def test_whatever_logs_in_for_long_is_told_in_its_own_log_when_the_assertion_run
     for job, step in workflow.steps():
         script = step.get("run", "")
         if re.search(r"\bpulumi (up|destroy|refresh|preview)\b", script):
-            assert script.startswith("python3 .github/scripts/keep_assertion.py --watch $$ &\n"), (
-                f"{job}: {step['name']}"
+            keeper = (
+                '"$SCRIPTS/keep_assertion.py"'
+                if workflow.name.startswith("team-")
+                else ".github/scripts/keep_assertion.py"
             )
+            assert script.startswith(f"python3 {keeper} --watch $$ &\n"), f"{job}: {step['name']}"
 
 
 @each_workflow

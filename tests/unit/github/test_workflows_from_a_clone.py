@@ -29,8 +29,8 @@ IDENTITY = {
 INPUTS = {"inputs__stack": STACK, "inputs__environment": "dev", "inputs__gates": ""}
 UP = {**INPUTS, "needs__preview__outputs__removals": "[]"}
 MATRIX = {"matrix__stack__name": STACK, "matrix__stack__environment": "dev"}
-CALLS = {("deploy", environment) for environment in ("dev", "staging", "prod")}
-"""Jobs without steps: they call deploy-stack."""
+CALLS = {(name, environment) for name in ("deploy", "team-deploy") for environment in ("dev", "staging", "prod")}
+"""Jobs without steps: they call deploy-stack, or its counterpart for teams."""
 OF_TEAMS = {("team-pull-request", "checks"), ("team-pull-request", "preview")}
 """Jobs that run in a team's repository, whose commands `tests/simulator/test_team_repository.py` types."""
 OF_RELEASES = {("release", job) for job in ("build", "attest", "publish", "notes")}
@@ -46,6 +46,13 @@ JOBS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "drift plan": ("drift", "plan", {}),
     "drift look": ("drift", "look", MATRIX),
     "drift issue": ("drift", "issue", {"needs__look__result": "success"}),
+    "deploy plan of a team": ("team-deploy", "plan", {}),
+    "deploy reviewed of a team": ("team-deploy", "reviewed", {"github__token": "t"}),
+    "preview of a team": ("team-deploy-stack", "preview", {**INPUTS, "inputs__add-runner-address": "false"}),
+    "up of a team": ("team-deploy-stack", "up", {**UP, "inputs__add-runner-address": "true"}),
+    "drift plan of a team": ("team-drift", "plan", {}),
+    "drift look of a team": ("team-drift", "look", MATRIX),
+    "drift issue of a team": ("team-drift", "issue", {"needs__look__result": "success"}),
     "main": ("main", "test", {}),
     "weekly": ("weekly", "deep", {}),
     "pull request checks": ("pull-request", "checks", {}),
@@ -78,7 +85,12 @@ def test_every_job_is_here() -> None:
     assert every == here | {("pull-request", "preview"), ("pull-request-comment", "comment")}
 
 
-RARE = ("preview of a hosted runner", "up of a hosted runner", "drift plan")
+RARE = (
+    "preview of a hosted runner",
+    "up of a hosted runner",
+    "drift plan",
+    *(name for name in JOBS if name.endswith("of a team") and not name.startswith("preview")),
+)
 """Left out of `make test`: each is almost another one."""
 
 

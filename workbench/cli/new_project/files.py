@@ -31,7 +31,7 @@ ORGANISATION = "your-organisation"
 """Placeholder in the addresses of the platform's repository."""
 SOURCE = f"{ORGANISATION}/physical-ai"
 OWNERS = f"@{ORGANISATION}/platform-team"
-CALLED = {
+CALLED: dict[str, tuple[str, dict[str, Any]]] = {
     "pull-request.yaml": (
         "Checks every pull request, from forks too, without a secret or a way to Azure, and shows what it changes.",
         {
@@ -51,6 +51,49 @@ CALLED = {
                 "comment": {
                     "permissions": {"actions": "read", "pull-requests": "write"},
                     "uses": "pull-request-comment.yaml",
+                }
+            },
+        },
+    ),
+    "deploy.yaml": (
+        "Deploys what was merged to dev, then staging, then prod, once the repository's variable DEPLOY is true.",
+        {
+            "name": "deploy",
+            "on": {
+                "push": {"branches": ["main"], "paths-ignore": ["**.md", "tests/**", "workflows/**"]},
+                "workflow_dispatch": {
+                    "inputs": {
+                        "gates": {
+                            "description": "report does not fail on closed gates, so that what is no longer declared "
+                            "is deleted",
+                            "type": "choice",
+                            "options": ["wait", "report"],
+                        }
+                    }
+                },
+            },
+            "permissions": {},
+            "concurrency": {"group": "deploy", "cancel-in-progress": False},
+            "jobs": {
+                "deploy": {
+                    "permissions": {"contents": "read", "id-token": "write", "actions": "read"},
+                    "uses": "team-deploy.yaml",
+                    "with": {"gates": "${{ inputs.gates || 'wait' }}"},
+                }
+            },
+        },
+    ),
+    "drift.yaml": (
+        "Compares Azure with the program every night, and keeps one issue about the differences.",
+        {
+            "name": "drift",
+            "on": {"schedule": [{"cron": "17 4 * * *"}], "workflow_dispatch": None},
+            "permissions": {},
+            "concurrency": {"group": "drift", "cancel-in-progress": True},
+            "jobs": {
+                "drift": {
+                    "permissions": {"contents": "read", "id-token": "write", "actions": "read", "issues": "write"},
+                    "uses": "team-drift.yaml",
                 }
             },
         },
