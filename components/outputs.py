@@ -13,6 +13,8 @@ from components.kubernetes.charts import InstalledRelease
 from parts.in_cluster_data.facts import host, in_cluster, storage_url
 from parts.in_cluster_data.names import CACHE, POSTGRES
 from physical_ai.planning.gpu_operator import CHART
+from physical_ai.releases.outputs import output_renames, with_former_names
+from physical_ai.releases.takeover import OUTPUT, state_output
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
@@ -62,6 +64,12 @@ OUTPUTS: Mapping[str, str] = {
     f"osmo.served.{ANY}.vault": "Vault with the agents' token of a served stack, for its `osmo.tokenFrom`.",
     f"osmo.served.{ANY}.identity": "The identity that may read this token.",
     f"osmo.served.{ANY}.clientId": "Client id of that identity.",
+    f"{OUTPUT}.version": "Version of the platform that deployed the stack last.",
+    f"{OUTPUT}.oldest": "Oldest version that can deploy the stack again. An older one refuses it.",
+    **{
+        each.old.replace("*", ANY): f"Former name of `{each.new.replace('*', ANY)}`, until version {each.until}."
+        for _, each in output_renames()
+    },
 }
 """Description of each output, by its path. Fields below these paths may change without notice."""
 
@@ -87,7 +95,7 @@ class Deployed:
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
     """Outputs of the stack, by name."""
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
-    return {
+    outputs = {
         **found.cluster,
         "releases": {CHART: operator, **{name: _release(each) for name, each in found.releases.items()}},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
@@ -99,7 +107,9 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
             **_workflows(found.workflows_principal_id),
             **({"served": dict(found.tokens)} if found.tokens else {}),
         },
+        OUTPUT: state_output(),
     }
+    return with_former_names(outputs)
 
 
 def _release(installed: InstalledRelease) -> dict[str, str]:

@@ -17,6 +17,7 @@ from components.platform.osmo_stage import OsmoStage
 from components.platform.parent import Parent
 from components.platform.parts import InstalledParts
 from components.platform.private_network import network_commands
+from components.platform.taken_over import refuse_foreign_state
 from components.platform.target_cluster import subscription_of, target_cluster
 from physical_ai.settings import Loaded
 from physical_ai.settings.secrets import Secrets
@@ -33,6 +34,7 @@ class Platform(pulumi.ComponentResource):
 
     def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, subscription = loaded.settings, subscription_of(loaded)
+        refuse_foreign_state()
         ask_azure(loaded, subscription)
         super().__init__("physical-ai:index:Platform", name, {}, opts)
         parent = Parent(

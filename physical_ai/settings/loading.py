@@ -11,6 +11,7 @@ from physical_ai.repository import HAS_PROJECT, NO_PROJECT, NO_PROJECT_FIX, PROJ
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
+from physical_ai.settings.layers.former_names import with_present_names
 from physical_ai.settings.layers.merge import Layer, Merged, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_files, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
@@ -19,6 +20,7 @@ from physical_ai.settings.layers.region_layer import environments_values
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.pinned_program import pin_faults
 from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
@@ -106,8 +108,9 @@ def _judge(
     name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
 ) -> tuple[Settings, Merged, list[Fault]]:
     """Settings from a stack's merged layers, the merged data, and the warnings. Raises SettingsError."""
-    faults = list(stack_faults)
-    above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
+    faults, other = list(stack_faults), pin_faults(root)
+    own = with_present_names(stack, faults)
+    above = [own, *(with_present_names(_overlay(overlay, faults), faults) for overlay in overlays)]
     kind = chosen_kind(above)
     faults[:0] = faults_of_name(kind, name, root)
     profile, unknown = chosen(above, root)
@@ -120,20 +123,21 @@ def _judge(
         if file.is_file() or file.name == "base.yaml":
             document = read_file(file, label)
             faults += document.faults
-            layer = without_profile(Layer(label, document.data, lines=document.lines), faults)
+            layer = with_present_names(Layer(label, document.data, lines=document.lines), faults)
+            layer = without_profile(layer, faults)
             layers.append(without_target(layer, faults))
             if file.parent.name == "region":
                 faults += environments_values(layers[-1])
     # Otherwise a missing file would be reported again as many missing settings.
     if unknown or any(fault.where.startswith("(") for fault in faults):
-        raise SettingsError(faults)
-    merged = merge([*layers, *above], stack)
+        raise SettingsError([*faults, *other])
+    merged = merge([*layers, *above], own)
     outcome = validate(merged, name.environment, name.region)
     faults += outcome.faults
     errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
-        raise SettingsError(errors)
-    return outcome.settings, merged, faults
+        raise SettingsError([*errors, *other])
+    return outcome.settings, merged, [*faults, *other]
 
 
 def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:

@@ -79,6 +79,7 @@ PANELS = {
     },
     "Cluster and setup": {
         "init": "Write a team's own repository: init DIR",
+        "upgrade": "Upgrade it to another version of the platform",
         "env": "Print variables for kubectl and pulumi",
         "tools": "Install the engine and control-plane programs",
         "charts": "List or download the pinned Helm charts",

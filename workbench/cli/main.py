@@ -44,6 +44,7 @@ from workbench.cli.commands import (
     telemetry,
     time,
     unstick,
+    upgrade,
     usage,
     why,
 )
@@ -122,6 +123,7 @@ for name, command in {
     "tools": simulate.tools,
     "schema": schema.schema,
     "init": init.init,
+    "upgrade": upgrade.upgrade,
     "bootstrap": bootstrap.bootstrap,
 }.items():
     app.command(**listing(name))(command)

@@ -10,6 +10,7 @@ from typing import Any
 from physical_ai.catalog import nearest
 from physical_ai.findings import Severity
 from physical_ai.nested import is_mapping
+from physical_ai.releases.renames import former
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers import elsewhere
@@ -196,6 +197,11 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
     """Problem of a key that is not a setting, and advice: the name of the most similar setting, or where else to write
     the value.
     """
+    before = former(path)
+    return (before.problem, before.fix) if before is not None else _never_a_setting(path)
+
+
+def _never_a_setting(path: Path) -> tuple[str, str | None]:
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
         return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."

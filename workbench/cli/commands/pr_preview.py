@@ -70,8 +70,8 @@ def other_version(before: Path, after: Path) -> str:
     """Note that the project at `before` or `after` is a team's project and pins another version of the platform than
     the installed one. Empty if neither does.
     """
+    from physical_ai.releases import pinned_version
     from physical_ai.repository import is_team_project
-    from workbench.cli.new_project.folder import pinned_version
     from workbench.cli.new_project.pins import version
 
     pinned = [pinned_version(each) for each in (before, after) if is_team_project(each)]

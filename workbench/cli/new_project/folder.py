@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from physical_ai.releases import pinned_version
 from physical_ai.repository import PROJECT_FILE, is_team_project
-from workbench.cli.new_project.pins import DISTRIBUTIONS, version
+from workbench.cli.new_project.pins import version
 
 KEPT = frozenset({".git"})
 """Names that the folder of a new project may already contain: `.git`, as in the clone of an empty repository."""
@@ -40,16 +40,6 @@ def _older(folder: Path, pinned: str | None) -> str:
         f"{folder} has a project of the platform's version {pinned} already; this is version {version()}.\n"
         "  `physai upgrade` there changes the version and says what differs; `init` writes new projects only."
     )
-
-
-def pinned_version(folder: Path) -> str | None:
-    """Version of the platform that a project's `requirements.txt` pins; None if the file is missing or pins none."""
-    try:
-        text = (folder / "requirements.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    found = re.search(rf"^{DISTRIBUTIONS[0]}==(\S+)", text, re.MULTILINE)
-    return found[1] if found else None
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:

@@ -32,45 +32,52 @@ def version() -> str:
     return metadata.version(DISTRIBUTIONS[0])
 
 
-def hashes_in(folder: Path) -> dict[str, str]:
+def hashes_in(folder: Path, wanted: str | None = None) -> dict[str, str]:
     """SHA-256 of each of the platform's wheels in `folder`, by the distribution's name. Raises NoPins unless `folder`
-    has exactly one wheel of each distribution in the installed version.
+    has exactly one wheel of each distribution in the version `wanted`, by default the installed one.
     """
-    return {name: hashlib.sha256(_wheel(folder, name).read_bytes()).hexdigest() for name in DISTRIBUTIONS}
+    chosen = wanted or version()
+    return {name: hashlib.sha256(_wheel(folder, name, chosen).read_bytes()).hexdigest() for name in DISTRIBUTIONS}
 
 
-def hashes_of_index() -> dict[str, str]:
+def hashes_of_index(wanted: str | None = None) -> dict[str, str]:
     """SHA-256 of each of the platform's wheels at the package index that pip uses, by the distribution's name.
 
-    Raises NoPins if a wheel cannot be downloaded, or if its files differ from the installed files. They differ, for
-    example, if another project has taken the name at the index.
+    Raises NoPins if a wheel cannot be downloaded. Those of the installed version are compared with the installed files:
+    they differ, for example, if another project has taken the name at the index.
+
+    Args:
+        wanted: Version of the wheels; by default the installed one.
     """
-    wanted = [f"{name}=={version()}" for name in DISTRIBUTIONS]
+    chosen = wanted or version()
+    pinned = [f"{name}=={chosen}" for name in DISTRIBUTIONS]
     with tempfile.TemporaryDirectory() as folder:
         words = ("download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
-        command = [sys.executable, "-m", "pip", *words, "--dest", folder, *wanted]
+        command = [sys.executable, "-m", "pip", *words, "--dest", folder, *pinned]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as problem:
-            raise NoPins(f"{' '.join(wanted)} could not be downloaded: {problem}\n{_INSTEAD}") from None
+            raise NoPins(f"{' '.join(pinned)} could not be downloaded: {problem}\n{_INSTEAD}") from None
         if done.returncode:
             said = done.stderr.strip().splitlines()
             last = said[-1] if said else "pip failed"
-            raise NoPins(f"{' '.join(wanted)} could not be downloaded: {last}\n{_INSTEAD}")
-        for name in DISTRIBUTIONS:
-            _compare(name, _wheel(Path(folder), name))
-        return hashes_in(Path(folder))
+            raise NoPins(f"{' '.join(pinned)} could not be downloaded: {last}\n{_INSTEAD}")
+        if chosen == version():
+            for name in DISTRIBUTIONS:
+                _compare(name, _wheel(Path(folder), name, chosen))
+        return hashes_in(Path(folder), chosen)
 
 
 _INSTEAD = "  Name a folder that has the three wheels: --wheels DIR"
 
 
-def _wheel(folder: Path, name: str) -> Path:
-    found = sorted(folder.glob(f"{name.replace('-', '_')}-{version()}-*.whl"))
+def _wheel(folder: Path, name: str, wanted: str) -> Path:
+    found = sorted(folder.glob(f"{name.replace('-', '_')}-{wanted}-*.whl"))
     if len(found) == 1:
         return found[0]
     problem = "has no wheel" if not found else "has more than one wheel"
-    raise NoPins(f"{folder} {problem} of {name} {version()}, which is the installed version.\n{_BUILD}")
+    which = ", which is the installed version" if wanted == version() else ""
+    raise NoPins(f"{folder} {problem} of {name} {wanted}{which}.\n{_BUILD}")
 
 
 _BUILD = "  In a checkout of the platform, `make wheels` writes the three wheels into dist/."
@@ -116,8 +123,11 @@ _HEAD = """\
 
 
 def _pinned(file: str) -> Iterator[tuple[str, str]]:
+    return blocks((INSTALLED / file).read_text(encoding="utf-8"))
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
     """Packages of a requirements file with the text of each: its pin, its marker and its hashes."""
-    text = (INSTALLED / file).read_text(encoding="utf-8")
     for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
         if found := re.match(r"([A-Za-z0-9._-]+)==", block):
             lines = [line for line in block.splitlines() if not line.lstrip().startswith("#")]

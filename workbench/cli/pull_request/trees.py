@@ -145,6 +145,10 @@ class Side:
     """True if the home folder uses the user's own tools. If False, it has copies of the tools, because the code of the
     change could damage them.
     """
+    platform: Path | None = None
+    """Folder with the packages of another version of the platform, which a team's project runs; None for the version of
+    this process.
+    """
 
     def copy_tools(self) -> None:
         """Copies the tools and charts that this home folder lacks from the user's home folder."""
@@ -193,7 +197,7 @@ class Side:
             USUAL_WORK_VARIABLE: "1",  # nothing runs in the simulation of a base
             **STATE_AT_THE_END,  # a simulation of a side is removed in any case
             resident.VARIABLE: "off",  # each stack needs only one command, so a resident process would not pay off
-            "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
+            "PYTHONPATH": os.pathsep.join(str(each) for each in self._path()),
         }
         command = [sys.executable, *arguments]
         with subprocess.Popen(
@@ -216,6 +220,10 @@ class Side:
                 _kill_group(process)
                 raise
         return Completed(process.returncode, out, err)
+
+    def _path(self) -> list[Path]:
+        """Folders from which Python imports before it looks for installed packages."""
+        return [*(self.folder / part for part in PYTHON_PATH), *([self.platform] if self.platform is not None else [])]
 
 
 def end_of_output(text: str, side: Side, lines: int = 20) -> str:
