@@ -92,7 +92,7 @@ PART_FOLDERS = (PARTS, *((PROJECT / "parts",) if is_team_project(PROJECT) else (
 MANIFESTS = INSTALLED / "manifests"
 SCRIPTS = INSTALLED / ".github" / "scripts"
 """Folder of the scripts that workflows on GitHub run, the platform's own and a team's."""
-DOCS = ROOT / "docs"
+DOCS = INSTALLED / "docs"
 
 
 @lru_cache(maxsize=1)

@@ -117,6 +117,7 @@ OUTSIDE = {
     "physical_ai/__init__.py",
     "workbench/__init__.py",
     "physical_ai/repository.py",
+    "physical_ai/citations.py",
     "physical_ai/findings.py",
     "physical_ai/input_errors.py",
     "physical_ai/nested.py",

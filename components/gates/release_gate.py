@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import pulumi
 
 from components.gates.gates import mode, reads_the_cluster
+from physical_ai.citations import cited
 from physical_ai.readiness import Get, Unreachable, Unusable
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.releases import not_deployed
 from physical_ai.readiness.waiting import DELETES_NOTHING
 
-FIX = (
+FIX = cited(
     "`helm history NAME -n NAMESPACE` shows what happened. Once its cause is gone, `helm rollback NAME REVISION -n "
     "NAMESPACE` repeats the revision that failed; kai-scheduler is uninstalled instead. Pulumi itself may see no "
     "difference. See docs/runbooks/stuck-release.md."

@@ -8,10 +8,11 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
+from physical_ai.citations import cited
 from physical_ai.settings.facts.outbound import cut_off
 from physical_ai.settings.guards import is_map
 
-_FIX = (
+_FIX = cited(
     "Change the form in two steps: set network.outbound.form to the present form and network.outbound.next to the new"
     " one, and deploy; then remove both, and deploy again (docs/settings.md, how nodes reach the internet)."
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from physical_ai.catalog.compat import judge_upgrade
+from physical_ai.citations import cited
 from physical_ai.findings import Finding
 
 _ARCHIVE = re.compile(r"-(v\d+\.\d+\.\d+)\.tgz$")
@@ -69,7 +70,7 @@ def key_refusal(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
     before, after = _at(old, "properties", "value"), _at(new, "properties", "value")
     if not isinstance(before, str) or not isinstance(after, str) or before == after:
         return None
-    return (
+    return cited(
         "osmo-key: the database is encrypted with the key that the vault has, and secrets.osmoMek is another one.\n"
         "  Remove secrets.osmoMek, or set it to that key: docs/osmo.md#the-key-of-the-database."
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from physical_ai.citations import cited
 from physical_ai.readiness.causes import azure_error_of
 
 RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
@@ -154,7 +155,8 @@ def advice(error: str) -> str | None:
             "run the command again when it has."
         )
     known = azure_error_of(error)
-    return (known.deployment if known is not None else None) or _cluster_advice(error)
+    text = (known.deployment if known is not None else None) or _cluster_advice(error)
+    return cited(text) if text else None
 
 
 def hint(error: str) -> str | None:
@@ -169,7 +171,7 @@ def where_to_look(code: str) -> str:
     """Advice to look up an Azure error code that `azure_errors.yaml` does not contain."""
     pages = "https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors"
     aks = "https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/welcome-azure-kubernetes"
-    return f"The code {code} is not in physical_ai/readiness/data/azure_errors.yaml. Look it up: {pages}, {aks}."
+    return cited(f"The code {code} is not in physical_ai/readiness/data/azure_errors.yaml. Look it up: {pages}, {aks}.")
 
 
 def _cluster_advice(error: str) -> str | None:

@@ -19,6 +19,7 @@ from physical_ai import safe_yaml
 from physical_ai.catalog.node_causes import gate_fix, with_remedies
 from physical_ai.catalog.reading import CatalogError, file_label, read_mapping, row
 from physical_ai.catalog.rows import Row, Text
+from physical_ai.citations import cited
 from physical_ai.nested import is_mapping
 from physical_ai.repository import PARTS, part_files
 
@@ -57,7 +58,7 @@ class Cause:
         """
         known = defaultdict(lambda: "?", {"stack": "STACK"} | {key: value for key, value in facts.items() if value})
         fix = self.fix if azure else self.fix_elsewhere or self.fix
-        return self.reason.format_map(known), fix.format_map(known)
+        return cited(self.reason.format_map(known)), cited(fix.format_map(known))
 
 
 @cache

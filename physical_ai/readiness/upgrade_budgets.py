@@ -13,6 +13,7 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from physical_ai.citations import cited
 from physical_ai.nested import at
 from physical_ai.readiness.reader import Get, listed
 
@@ -79,7 +80,7 @@ def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None
     if not found:
         return None
     passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""
-    return (
+    return cited(
         f"AKS refuses an upgrade while a PodDisruptionBudget allows no eviction (UnsatisfiablePDB): {'; '.join(found)}."
         f"{passed} Change the budget, or set {FORCE_SETTING} to a time soon after the upgrade begins: a forced upgrade"
         " drains every node whatever its budgets, and ends what runs there (docs/settings.md, when nodes are reimaged)."

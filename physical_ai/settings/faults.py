@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from physical_ai.citations import cited
 from physical_ai.findings import Finding, Severity
 from physical_ai.input_errors import InputError
 from physical_ai.untrusted.text import printable
@@ -32,7 +33,7 @@ class Fault(Finding):
         lines = [f"{place}: {'' if self.is_error else 'warning: '}{self.where}", f"  {self.problem}"]
         lines += [f"  {self.fix}"] if self.fix else []
         lines += [f"  Rule {self.rule}; source: {self.source}"] if self.rule else []
-        return "\n".join(printable(line) for line in lines)
+        return "\n".join(printable(cited(line)) for line in lines)
 
     def document(self) -> dict[str, Any]:
         """The fault as an entry of a command's `--json` output."""

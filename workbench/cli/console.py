@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableT
 from rich.measure import Measurement
 from rich.segment import Segment
 
+from physical_ai.citations import cited
 from physical_ai.findings import Severity
 from physical_ai.untrusted.text import COMMAND, inert, inert_json, printable, untagged
 
@@ -47,7 +48,7 @@ class _Inert:
                 shown: list[str] = []
                 for index, part in enumerate(segment.text.split("\n")):
                     start = "" if index else start
-                    text = untagged(printable(part))
+                    text = untagged(printable(cited(part)))
                     bare = text.lstrip()
                     if bare and len(start) < len(COMMAND):
                         if f"{start}{bare}".startswith(COMMAND):
@@ -118,7 +119,7 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 def print_foreign_json(document: Any) -> None:
     """Prints JSON of a format that others define, such as Helm values or JSON Schema, on stdout."""
-    print(inert_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str)))
+    print(inert_json(cited(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str))))
 
 
 def print_text(text: str) -> None:

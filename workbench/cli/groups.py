@@ -83,6 +83,7 @@ PANELS = {
         "env": "Print variables for kubectl and pulumi",
         "tools": "Install the engine and control-plane programs",
         "charts": "List or download the pinned Helm charts",
+        "docs": "Print a page of the documentation: docs osmo",
         "schema": "Write JSON schemas of stack files for editors",
         "bootstrap": "Print the setup script for pipelines",
     },

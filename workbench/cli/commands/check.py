@@ -41,7 +41,7 @@ Verdict = Annotated[
         help="Have Azure Resource Manager validate all resources, and say what they change. Nothing is created.",
     ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ask anew what was answered and kept within a day.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask again what was answered and kept within a day.")]
 Table = Annotated[bool, typer.Option("--questions", help="List what is asked, and the right that each question needs.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
 
