@@ -151,8 +151,14 @@ LINKED := values/*.md agents/*/*.md tests/fixtures/osmo/README.md \
   physical_ai/telemetry/data/dashboards/*.json
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
-docs: $(READY) site-source ## build the pages as a local site, .site/html/index.html; fails on broken links
+# The script that draws diagrams, fetched once for an environment.
+MERMAID := $(VENV)/mermaid.min.js
+$(MERMAID): docs/generator/site_script.py | $(READY)
+	@$(BIN)/python -m docs.generator.site_script $@
+
+docs: $(READY) site-source $(MERMAID) ## build the pages as a local site, .site/html/index.html; fails on broken links
 	@$(MKDOCS) build --quiet --strict
+	@[ ! -e $(MERMAID) ] || cp $(MERMAID) .site/html/assets/
 	@echo "$(CURDIR)/.site/html/index.html"
 
 docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search

@@ -19,7 +19,7 @@ RUN = {**dict.fromkeys(("up", "update"), "up"), **dict.fromkeys(("preview", "pre
 WITHOUT_PROGRAM = {"refresh": "refresh", **dict.fromkeys(("destroy", "down", "dn"), "down")}
 """Commands of `pulumi` that run the program only with `--run-program`. Values: the equivalent `physai` command."""
 NO_PROGRAM = "There is no language plugin in the simulation: the plain pulumi cannot run the program. Run instead:"
-NOT_KEPT = "The simulation's stack file is a copy, which every physai command writes anew, so the value would be lost."
+NOT_KEPT = "The simulation's stack file is a copy, which every physai command writes again, so the value would be lost."
 MADE_UP = "The simulator makes up the secrets of a stack; nothing has to be set here."
 WRITES_CONFIG = ("set", "set-all", "rm", "remove", "delete", "rm-all", "remove-all", "copy", "cp", "refresh", "env")
 SWITCHES = ("--refresh", "--target-dependents", "--continue-on-error", "--expect-no-changes", "--run-program")

@@ -23,7 +23,7 @@ from physical_ai.repository import PROJECT, ROOT, user_folder
 from simulator.home import project_prefix
 
 VARIABLE = "PHYSAI_RESIDENT_PROGRAM"
-"""Environment variable that, set to `off`, makes each command load the program anew."""
+"""Environment variable that, set to `off`, makes each command load the program again."""
 FOLDER, SOCKET = "programs", "socket"
 
 
@@ -58,7 +58,7 @@ def _ask(wanted: dict[str, str], files: list[int], *, start: bool) -> bool:
         with _connected(_own_folder(), start=start) as connection:
             socket.send_fds(connection, [message], files)
     except OSError:
-        return False  # none runs, or a file system without sockets, for example; the program is loaded anew
+        return False  # none runs, or a file system without sockets, for example; the program is loaded again
     return True
 
 

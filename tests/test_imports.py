@@ -85,6 +85,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "catalog",
         "cli",
         "components",
+        "costs",
+        "health",
         "osmo",
         "parts",
         "policies",

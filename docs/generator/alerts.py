@@ -53,7 +53,7 @@ Prometheus has nothing that inhibits, and so a rule is the only place that holds
 - On a node that is cordoned, drained or taken away, alerts about what it offers are silent; those about its GPUs are
   not.
 - Alertmanager of kube-prometheus-stack holds back besides, for those who are called: warnings about a node that has a
-  critical alert, and what follows from a cluster of which no node is reported. They are listed all the same.
+  critical alert, and what follows from a cluster of which no node is reported. They are listed anyway.
 """
 
 

@@ -34,7 +34,9 @@ def diagram(checkout: Checkout) -> str:
 
 def _lines(checkout: Checkout) -> Iterator[str]:
     names = sorted(checkout.floors)
-    yield "flowchart TD"
+    yield "flowchart LR"
+    yield "    accTitle: The packages, and which of them import others"
+    yield "    accDescr: An arrow leads from a package to one that it imports. Arrows that others imply are left out."
     for title, in_program in ((PROGRAM, True), (REST, False)):
         yield f'    subgraph {"program" if in_program else "rest"}["{title}"]'
         yield from (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from docs.generator import (
@@ -26,6 +27,7 @@ from docs.generator import (
     team_workflows,
     troubleshooting,
 )
+from docs.generator.pictures import registry as pictures
 from physical_ai.readiness import document as readiness
 from physical_ai.repository import ROOT
 from workbench.osmo.lint import document as lint
@@ -54,6 +56,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     alerts.FILE: alerts.document,
     package_diagram.FILE: package_diagram.renewed,
     **team_workflows.PAGES,
+    **{page: partial(pictures.renewed, page) for page in pictures.PAGES},
 }
 """The content of each file that this package generates."""
 
@@ -61,8 +64,8 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     **OWN,
     lint.FILE: lint.document,
     policies.FILE: policies.document,
-    readiness.FILE: readiness.gates_page,
-    readiness.PODS_FILE: readiness.pods_page,
+    readiness.FILE: lambda: pictures.drawn(readiness.gates_page()),
+    readiness.PODS_FILE: lambda: pictures.drawn(readiness.pods_page()),
 }
 """The files of `OWN`, and the pages that other packages generate. Tests generate the two pages about the GRID
 agent.

@@ -16,7 +16,7 @@ _HEAD = """\
 Generated from `workbench/preflight/questions.py` and `physical_ai/readiness/data/azure_errors.yaml` by
 `python -m docs.generator`. `physai check STACK` asks the questions with the caller's login, and creates nothing;
 `physai check --questions` prints them. An answer that is kept is in `azure-answers` in the user's cache folder,
-readable by its owner only; `--fresh` asks anew.
+readable by its owner only; `--fresh` asks again.
 """
 _CODES = """\
 ## Azure's codes

@@ -111,7 +111,7 @@ def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
             yield error(("pools", name, *key.split(".")), problem, "amdGpuOperator.driver.", rule=DRIVER)
     sharing = pool.sharing
     if sharing.time_slicing or sharing.mps or sharing.mig:
-        problem = "Time-slicing, MPS and MIG are NVIDIA's: a Pod gets whole GPUs of AMD's."
+        problem = "Time-slicing, MPS and MIG are NVIDIA's: a Pod gets whole AMD GPUs."
         yield error(("pools", name, "sharing"), problem, "Leave sharing out.", rule=SHARING)
     if pool.allocation != "devicePlugin":
         problem = "The driver for resource claims is NVIDIA's; AMD's own is not installed by this project."

@@ -119,7 +119,7 @@ def _backend(settings: Settings) -> dict[str, Any]:
             "agentNamespace": osmo.OPERATOR_NAMESPACE,
             "backendNamespace": osmo.WORKFLOWS_NAMESPACE,
             "backendName": settings.osmo.backend_name,
-            # Lists the namespaces whose Pods count as usage; the chart's default is two namespaces of NVIDIA's.
+            # Lists the namespaces whose Pods count as usage; the chart's default is two of NVIDIA's namespaces.
             "includeNamespaceUsage": osmo.WORKFLOWS_NAMESPACE,
             **_on_cpu_pool(settings),
         },

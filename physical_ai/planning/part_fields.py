@@ -31,7 +31,7 @@ def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
             yield fault(file, "setting", f"There is no setting '{'.'.join(map(str, part.setting))}'.", fix)
         if not RESOURCE_TYPE.fullmatch(part.resource_type):
             fix = 'Write three words with colons, such as "physical-ai:kubernetes:FluentBit".'
-            yield fault(file, "resource_type", f"'{part.resource_type}' is not a type of Pulumi's.", fix)
+            yield fault(file, "resource_type", f"'{part.resource_type}' is not a type of a Pulumi resource.", fix)
         for key, value in (("resource_type", part.resource_type), ("resource_name", part.resource_name)):
             if (other := seen.setdefault((key, value), part.name)) != part.name:
                 yield fault(file, key, f"The part '{other}' has '{value}' too.", "Write a name that no other part has.")

@@ -1,4 +1,4 @@
-"""A certificate authority of the control plane's own, created anew with every cluster."""
+"""A certificate authority of the control plane's own, created for every cluster."""
 
 from __future__ import annotations
 

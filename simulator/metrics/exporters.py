@@ -77,7 +77,7 @@ class Exporters:
         self._watches: dict[str, Watch] = {}
         self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
         self._totals: dict[tuple[str, str], dcgm.Totals] = {}
-        """Counters by UID of the exporter's Pod and start of the machine. A new Pod or a restarted machine thus begins
+        """Counters by UID of the exporter's Pod and start of the machine. A new Pod or a restarted machine begins
         with new counters.
         """
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})

@@ -78,7 +78,7 @@ class Record:
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise NoRelease(f"{self.file} is damaged; delete it to trust the publishers' checksums anew") from None
+            raise NoRelease(f"{self.file} is damaged; delete it to trust the publishers' checksums again") from None
 
 
 def checksum_in(text: str, url: str, published: str) -> str:

@@ -104,7 +104,7 @@ FAULTS = (
     Fault(
         "another client changed the node meanwhile",
         "recovers",
-        "Reads it anew and tries again.",
+        "Reads it again and tries again.",
         live=_refused("PATCH", 409, "Conflict", CONFLICT, times=3),
     ),
     Fault(

@@ -140,7 +140,7 @@ FAULTS = (
     Fault(
         "the mirror knows no ranges",
         "recovers",
-        "Starts the file anew instead of appending to it.",
+        "Starts the file again instead of appending to it.",
         disk=_trouble("no-ranges", "stalled"),
         deep=True,
     ),

@@ -224,7 +224,7 @@ FAULTS = (
     Fault(
         "the driver was loaded without uvm_disable_hmm",
         "recovers",
-        "Writes the option and loads the modules anew.",
+        "Writes the option and loads the modules again.",
         disk=_driver(NEW),
         live=_loaded,
         then=_disabled_hmm,

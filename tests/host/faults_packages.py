@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "another repository is broken",
         "recovers",
-        "Installs the headers from the archive all the same.",
+        "Installs the headers from the archive anyway.",
         disk=_other_repository,
         deep=True,
     ),

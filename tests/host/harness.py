@@ -56,7 +56,7 @@ QUICK: dict[str, float] = {
 
 @cache
 def compiled() -> Path:
-    """A copy of the agent with bytecode, made once: nodes would compile it anew at each start."""
+    """A copy of the agent with bytecode, made once: nodes would compile it again at each start."""
     folder = Path(tempfile.mkdtemp(prefix="grid-agent-", dir=scratch()))
     shutil.copytree(SOURCE, folder / "agent", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", str(folder / "agent")], check=False)

@@ -1,8 +1,8 @@
 """Namespaces of one simulated node: where programs run as root and cannot touch the machine of the tests.
 
-A node is an overlay of this root filesystem in mount, PID, UTS and IPC namespaces that a boot makes anew, and a network
-namespace that outlives its boots, so that the servers beside it stay reachable. Sockets of those servers are opened
-inside that network namespace and served from the test's own process.
+A node is an overlay of this root filesystem in mount, PID, UTS and IPC namespaces that a boot makes again, and a
+network namespace that outlives its boots, so that the servers beside it stay reachable. Sockets of those servers are
+opened inside that network namespace and served from the test's own process.
 """
 
 from __future__ import annotations

@@ -151,6 +151,6 @@ def test_the_second_agent_takes_over_when_the_first_dies(harness: Harness) -> No
     first.end(signal.SIGKILL)
     harness.node.release("installer:build")
     if second.code() is not None:
-        harness.start()  # the kubelet starts it anew
+        harness.start()  # the kubelet starts it again
     harness.wait_ready()
     assert len(harness.node.executed()) == 1

@@ -138,9 +138,11 @@ def _page() -> Iterator[str]:
 
     yield "# The GRID driver agent's states"
     yield "\nMade from the code by `python -m tests.support.grid_agent_states`; a test keeps it fresh.\n"
-    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides anew from"
+    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides again from"
     yield "what it sees at every step, so it may enter anywhere: what is right already is skipped.\n"
-    yield "```mermaid\nstateDiagram-v2\n    [*] --> inspecting"
+    yield "```mermaid\nstateDiagram-v2\n    accTitle: The states of the GRID driver agent"
+    yield "    accDescr: Each arrow is a change of state, with the situations in which it happens."
+    yield "    [*] --> inspecting"
     for (before, after), names in sorted(transitions().items(), key=lambda item: _order(item[0])):
         yield f"    {before.value} --> {after.value}: {', '.join(names)}"
     yield "```\n\n## States\n\n| state | what is done in it |\n|---|---|"

@@ -56,6 +56,6 @@ def no_fault(node: str, findings: Sequence[Mapping[str, Any]], unread: Sequence[
     for each in findings:
         lines += [f"  {each['cause']}: {each['reason']}", f"    do: {each['fix']}"]
     lines += [f"Not read: {each}." for each in unread]
-    lines.append("To do it all the same, add --reboot or --replace.")
+    lines.append("To do it anyway, add --reboot or --replace.")
     err.print("\n".join(lines), markup=False, style="yellow")
     raise typer.Exit(BAD_INPUT)

@@ -25,7 +25,7 @@ def policy_violations(stack: str, *, preview: bool = False) -> list[str]:
 
     Raises:
         pulumi.RunError: the program refuses the stack's settings; the text names file, place and fix.
-        SettingsError: likewise.
+        SettingsError: the same.
     """
     from physical_ai.findings import Severity, any_at_least
     from workbench.cli.policy_pack import declared_resources

@@ -91,7 +91,7 @@ def commands(stage: Stage, subject: Subject, *, again: bool = False) -> list[tup
     """Commands that run a stage: one command, or one for each platform.
 
     Args:
-        again: True for a stage that was begun before. Its check then asks Azure anew instead of using kept answers.
+        again: True for a stage that was begun before. Its check then asks Azure again instead of using kept answers.
     """
     template = stage.simulated if subject.simulated and not isinstance(stage.simulated, str) else stage.command
     if again and template[:2] == CHECK and FRESH not in template:

@@ -49,12 +49,12 @@ class _NoMocks(mocks.Mocks):
                 "subscriptionId": self._subscription,
                 "tenantId": guid("tenant"),
             }, []
-        if args.token == "azure-native:authorization:getClientToken":  # noqa: S105 - likewise
+        if args.token == "azure-native:authorization:getClientToken":  # noqa: S105 - as above
             return {"token": ""}, []  # a run without an engine has no login
-        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - likewise
+        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - as above
             value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
             return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
-        if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - likewise
+        if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - as above
             # Base64 with every character that needs an escape in an address or a shell.
             return {kind: f"{guid(kind)}/+=" for kind in ("primaryKey", "secondaryKey")}, []
         if args.token == READ:

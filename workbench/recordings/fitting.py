@@ -45,7 +45,7 @@ def fitted(entries: Iterable[Entry]) -> list[Entry]:
             found.append(entry)
         elif gone[group]:
             found.append(_left_out(entry, gone[group]))
-            gone[group] = ""  # the reason is told once
+            gone[group] = ""  # the reason is given once
     return found
 
 

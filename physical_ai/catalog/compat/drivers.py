@@ -74,7 +74,7 @@ def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: Unk
             Severity.ERROR, rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source
         )
     if error.name == driver and kind == "datacenter":
-        # Builds newer than the catalogue are common, and their image may well exist: hence a warning only.
+        # Builds newer than the catalogue are common, and their image may well exist, so this is only a warning.
         return Finding(Severity.WARNING, "driver-unlisted", "driver", str(error), near, sources.DRIVERS)
     return Finding(Severity.ERROR, "driver-unknown", "driver", str(error), near, sources.DRIVERS)
 

@@ -13,7 +13,7 @@ import pytest
 
 from physical_ai.repository import DOCS
 from tests.unit.cli.test_cli_commands import call
-from workbench.cli.output.reach import diagram
+from workbench.cli.output.reach import DESCRIPTION, diagram
 from workbench.mocks import recorder
 from workbench.mocks.recorder import declared
 from workbench.policies import Stack
@@ -61,7 +61,8 @@ def test_a_setting_that_closes_what_is_needed_is_found_by_its_rule(tmp_path: Pat
     assert "firewall rule" in out
     file = tmp_path / "way.mmd"
     assert reach(STACK, "task", "database", "--picture", str(file))[0] == 0
-    assert file.read_text().startswith('flowchart LR\n  f0["task"] --> h0_0{{')
+    head, *_, first = file.read_text().partition('\n  f0["task"] --> h0_0{{')[0].splitlines()
+    assert (head, first.strip()[:9]) == ("flowchart TD", "accDescr:")
     assert "--x t0" in file.read_text()
 
 
@@ -151,6 +152,7 @@ def test_the_diagram_of_all_flows_has_one_edge_for_ports_alike_and_wrong_ones_in
     ]
     assert diagram(rows, steps=False).splitlines() == [
         "flowchart LR",
+        *DESCRIPTION,
         '  task["task"] -->|53/UDP, 53| dns["dns"]',
         '  task["task"] -->|9443| kai["kai"]',
         "  linkStyle 1 stroke:red,stroke-width:3px",

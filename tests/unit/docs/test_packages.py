@@ -78,7 +78,9 @@ def test_the_diagram_has_each_package_and_arrow_but_no_implied_one(checkout: Che
     assert (
         diagram(checkout)
         == """\
-flowchart TD
+flowchart LR
+    accTitle: The packages, and which of them import others
+    accDescr: An arrow leads from a package to one that it imports. Arrows that others imply are left out.
     subgraph program["What pulumi up imports"]
         __main__["__main__.py"]
         catalog["catalog"]

@@ -35,7 +35,7 @@ def test_a_setting_that_does_not_exist_is_named() -> None:
 
 def test_a_resource_type_that_pulumi_cannot_read_is_named() -> None:
     (text,) = changed(resource_type="Slurm")
-    assert text.startswith("parts/slurm/part.py: resource_type  'Slurm' is not a type of Pulumi's.")
+    assert text.startswith("parts/slurm/part.py: resource_type  'Slurm' is not a type of a Pulumi resource.")
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def requirements_for_tests() -> str:
 
 _HEAD = """\
 # Every package with its hash: `pip install --require-hashes --no-deps` installs nothing else. `physai upgrade` writes
-# this file anew for another version of the platform.
+# this file again for another version of the platform.
 """
 
 

@@ -76,7 +76,7 @@ def print_age(oldest: datetime.datetime | None) -> None:
     if oldest is not None:
         minutes = int((datetime.datetime.now(datetime.UTC) - oldest).total_seconds() // 60)
         age = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
-        err.print(f"some of Azure's answers were kept from up to {age} ago; --fresh asks anew", markup=False)
+        err.print(f"some of Azure's answers were kept from up to {age} ago; --fresh asks again", markup=False)
 
 
 def print_questions(*, json: bool) -> None:

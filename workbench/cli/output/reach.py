@@ -111,9 +111,17 @@ def _ports(judged: Judgement, ports: Sequence[int]) -> str:
     return shown if judged.flow.protocol == "TCP" else f"{shown}/{judged.flow.protocol}"
 
 
+DESCRIPTION = (
+    "  accTitle: Who reaches whom",
+    "  accDescr: An arrow is an open connection, a dotted one is unknown, and one with a cross is closed.",
+)
+"""Title and description for readers who cannot see the diagram."""
+
+
 def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
     """A Mermaid diagram with each connection as an edge; with `steps`, each connection with all its hops."""
-    lines = ["flowchart LR"]
+    # Steps are below each other, which a phone can show; the long list of connections is not made for one.
+    lines = [f"flowchart {'TD' if steps else 'LR'}", *DESCRIPTION]
     if not steps:
         return "\n".join([*lines, *_edges(judged)]) + "\n"
     for number, (each, ports) in enumerate(grouped(judged)):

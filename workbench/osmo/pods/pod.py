@@ -37,7 +37,7 @@ class Run:
     """UUIDs that OSMO generates for the groups and tasks, by the name of the group or task."""
     user: str = "user"
     token: str = "JWT"  # noqa: S105 - a placeholder
-    refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
+    refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - as above
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """Keys and values of the user's generic credentials, by the credential's name."""
     registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])

@@ -144,7 +144,7 @@ def _task(job: Job, commands: Commands, container: Mapping[str, Any], node: int)
         found["environment"] = environment
     if job.requeue:
         found["exitActions"] = {"RESCHEDULE": str(_KILLED)}
-    # `${#name}` would start a comment of Jinja's, which OSMO renders the file with.
+    # `${#name}` would start a comment of Jinja, with which OSMO renders the file.
     contents = commands.text.join(_RAW) if "{#" in commands.text else commands.text
     return {**found, "files": [{"path": FILE, "contents": contents}]}
 

@@ -41,7 +41,7 @@ class Option:
 
 _PLACE = "Name the platform by --partition; KAI chooses the node."
 _NODES = "KAI chooses the nodes; `topology` in the workflow's resource keeps tasks together."
-_HOLD = "Submit the workflow when it shall start."
+_HOLD = "Submit the workflow when it should start."
 _BIND = "Delete it: a task sees the GPUs and CPUs that it asked for, and no others."
 _BOUND = "A task has the GPUs and CPUs that it asked for, and no others."
 _POOL = "OSMO counts GPUs by its pools: osmo workflow submit --pool."

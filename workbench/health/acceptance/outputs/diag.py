@@ -106,7 +106,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise ValueError("an object has a duplicate key")
     return found
 
 
