@@ -130,6 +130,7 @@ lint: $(READY) ## style
 	@$(BIN)/shellcheck .ci/run agents/nccl_ranks/start.sh $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
 	@$(BIN)/python -m tests.support.lint_github_workflows
 	@$(BIN)/python -m tests.support.lint_docstrings
+	@$(BIN)/python -m tests.support.lint_language
 
 policies: $(READY) ## hold the policies to what every stack declares
 	@for file in stacks/Pulumi.*.yaml; do \
