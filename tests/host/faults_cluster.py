@@ -60,7 +60,9 @@ def _token_renewed(harness: Harness) -> None:
 
 
 FAULTS = (
-    Fault("the token is renewed", "recovers", "Reads it at every request.", served=True, then=_token_renewed),
+    Fault(
+        "the token is renewed", "recovers", "Reads it at every request.", served=True, then=_token_renewed, deep=True
+    ),
     Fault(
         "the API server is unreachable",
         "waits",
@@ -121,5 +123,5 @@ FAULTS = (
         live=_refused(".", 429, "TooManyRequests", "too many requests", times=5),
         deep=True,
     ),
-    Fault("a user opens the gate during a build", "recovers", "Closes it again at once.", live=_stripped),
+    Fault("a user opens the gate during a build", "recovers", "Closes it again at once.", live=_stripped, deep=True),
 )

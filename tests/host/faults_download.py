@@ -172,8 +172,9 @@ FAULTS = (
         says="404",
         mend=_trouble(""),
         runs_nothing=True,
+        deep=True,
     ),
-    Fault("the first mirror is down", "recovers", "Takes the next address of the list.", disk=_two_urls),
+    Fault("the first mirror is down", "recovers", "Takes the next address of the list.", disk=_two_urls, deep=True),
     Fault(
         "the mirror's name does not resolve",
         "waits",
@@ -211,6 +212,7 @@ FAULTS = (
         says=r"(?i)sha256|checksum",
         mend=_somewhere,
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "another process replaced the cached file",
@@ -233,6 +235,7 @@ FAULTS = (
         "Trusts nothing in it: closes it, checks, downloads again.",
         disk=_planted(0o777),
         then=_nothing_cached,
+        deep=True,
     ),
     Fault(
         "the disk is too small for the download",
@@ -242,6 +245,7 @@ FAULTS = (
         says=r"(?i)free|full",
         mend=_larger_disk,
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the disk fills up during the install",

@@ -145,6 +145,7 @@ FAULTS = (
         "Takes both off and installs.",
         disk=_driver("570.211.01", libraries=OLD),
         live=_loaded,
+        deep=True,
     ),
     Fault(
         "AKS's prebaked CUDA driver is in place, with its marker",
@@ -177,6 +178,7 @@ FAULTS = (
         says="(?i)gridd",
         mend=remove("no-gridd"),
         gate="closed",
+        deep=True,
     ),
     Fault(
         "nvidia-gridd was stopped",
@@ -228,6 +230,7 @@ FAULTS = (
         disk=_driver(NEW),
         live=_loaded,
         then=_disabled_hmm,
+        deep=True,
     ),
     Fault(
         "a parameter that the driver shows in its own file only, and one that it shows nowhere",
@@ -258,6 +261,7 @@ FAULTS = (
         says="Reboot",
         mend=remove("gpu-failed"),
         gate="closed",
+        deep=True,
     ),
     Fault(
         "nvidia-smi prints its report and fails",
@@ -286,6 +290,7 @@ FAULTS = (
         live=_smi_hangs,
         says=r"(?i)nvidia-smi|timed out",
         mend=remove("smi-hangs"),
+        deep=True,
     ),
     Fault(
         "the MIG device is gone",
@@ -311,6 +316,7 @@ FAULTS = (
         "Unmounts it without force; the root remains.",
         live=_legacy_bind,
         then=_no_traces,
+        deep=True,
     ),
     Fault(
         "a mount on /run/nvidia/driver whose source is deleted",

@@ -183,6 +183,7 @@ FAULTS = (
         "Counts one failed attempt, and tries again.",
         disk=_bus,
         then=_failed_fetches(1),
+        deep=True,
     ),
     Fault(
         "systemd confirms the start of a job too late",
@@ -201,6 +202,7 @@ FAULTS = (
         mend=_rebooted(secureboot="0"),
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "/usr is read-only",
@@ -244,6 +246,7 @@ FAULTS = (
         mend=_rebooted(pci="0002:00:00.0 0x10de 0x2bb5 0x030200", gpu="1"),
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the GPU is of another kind",

@@ -100,6 +100,7 @@ FAULTS = (
         says=r"longer than",
         mend=_hangs_no_more,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the installer says success and did nothing",
@@ -109,6 +110,7 @@ FAULTS = (
         says="reported success",
         mend=remove("lies"),
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the installer brings libraries of another version than its modules",

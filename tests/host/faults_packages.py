@@ -119,7 +119,13 @@ AZURE_LINUX = 'NAME="Microsoft Azure Linux"\nID=azurelinux\nVERSION_ID="3.0"\nPR
 UBUNTU = 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.04.5 LTS"\n'
 
 FAULTS = (
-    Fault("kernel headers are missing", "recovers", "Installs them from the distribution's archive.", disk=_no_headers),
+    Fault(
+        "kernel headers are missing",
+        "recovers",
+        "Installs them from the distribution's archive.",
+        disk=_no_headers,
+        deep=True,
+    ),
     Fault(
         "the compiler is missing",
         "recovers",

@@ -11,7 +11,7 @@ import pytest
 from tests.host.harness import Harness
 from tests.host.installers import NEW
 
-PARTS = 8
+PARTS = 16
 """Shares of the steps; `make test` has the first."""
 UNIT = "physical-ai-grid-driver.service"
 
@@ -75,6 +75,7 @@ def test_killed_once_at_each_step_of_a_clean_install(harness: Harness, part: int
             one.close()
 
 
+@pytest.mark.deep  # in `make test`: a part of the kills above, and builds that go on below
 def test_asked_to_stop_at_each_step_of_one_install_after_the_other(harness: Harness) -> None:
     """No agent lives for longer than one step; together they install the driver, and build it once."""
     harness.boot()

@@ -12,6 +12,7 @@ import pytest
 from tests.host.shutdown_runs import ROOT, Run, finish, script, start, supervised
 from tests.support.waiting import LIMIT
 
+DEEP = pytest.mark.deep
 ISAAC_SIM = """\
 import os
 from helpers import hang
@@ -110,7 +111,7 @@ def test_idle_pool_of_threads_holds_nothing_up(tmp_path: Path) -> None:
     assert run(tmp_path, body).code == 0
 
 
-@pytest.mark.parametrize("app", ["hangs", "crashes", "fast", "returns"])
+@pytest.mark.parametrize("app", ["hangs", "crashes", *(pytest.param(each, marks=DEEP) for each in ("fast", "returns"))])
 @pytest.mark.parametrize(("failure", "code"), [("pass", 0), ("raise ValueError", 1)])
 def test_code_of_the_training_survives_the_end_of_the_app(tmp_path: Path, app: str, failure: str, code: int) -> None:
     """Where closing hangs, crashes, or ends the process with 0 whatever came before."""
@@ -197,7 +198,10 @@ def test_modules_code_and_folders_run_as_python_runs_them(tmp_path: Path, argume
     assert done.out == finish(start([sys.executable, "-u", *arguments], cwd=tmp_path)).out != "", done.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, *(pytest.param(each, marks=DEEP) for each in (signal.SIGINT, signal.SIGHUP, signal.SIGUSR1))],
+)
 def test_signals_reach_the_script(tmp_path: Path, number: signal.Signals) -> None:
     name = script(
         tmp_path,

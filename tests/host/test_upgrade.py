@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD, intruder
 
@@ -40,6 +42,7 @@ def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Harness) -> None
     served.wait("the new driver serves", served.serves_new)
 
 
+@pytest.mark.deep  # in `make test`: the drain above
 def test_upgrade_by_force_deletes_gpu_pods(served: Harness) -> None:
     served.cluster.gpu_pod()
     served.cluster.no_disruption = {"training-0"}
@@ -70,6 +73,7 @@ def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Harnes
     served.wait("the new driver serves", lambda: served.serves_new() and served.operator.settled())
 
 
+@pytest.mark.deep  # in `make test`: the roll-back above, from the cache
 def test_new_driver_is_fetched_before_the_old_one_goes(served: Harness) -> None:
     served.mirror.files[served.new.name] = intruder()
     served.want(served.new)
@@ -92,6 +96,7 @@ def test_each_node_takes_the_settings_of_its_pool(harness: Harness) -> None:
     assert [version for version, _, _ in harness.node.executed()] == [NEW]
 
 
+@pytest.mark.deep  # in `make test`: the settings in test_grid_agent_settings.py
 def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Harness) -> None:
     served.node.write("/opt/pod/wanted.json", '{"version": ')
     served.pause(0.5, lambda: served.serves(OLD), "the driver serves")

@@ -36,6 +36,7 @@ def node_of(client: Client, pool: str) -> Json:
     return node
 
 
+@pytest.mark.deep  # in `make test`: the Jobs in test_acceptance_objects.py, the judgement in test_judging.py
 def test_both_pools_pass_and_a_faulty_node_does_not(client: Client) -> None:
     nodes = {each["pool"]: each for each in physai("accept", STACK, "--level", "full", "--json").json["nodes"]}
     assert {pool: each["passed"] for pool, each in nodes.items()} == {"h100gpu": True, "rtxprogpu": True}

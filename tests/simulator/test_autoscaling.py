@@ -137,6 +137,7 @@ def autoscaled(running_cluster: Autoscaled) -> Iterator[Autoscaled]:
             running_cluster.azure.cloud.delete(resource)
 
 
+@pytest.mark.deep  # in `make test`: a pool that is scaled in test_stack.py
 def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled: Autoscaled) -> None:
     autoscaled.cluster.install(autoscaled.settings)
     autoscaled.gpu_pool()

@@ -49,6 +49,7 @@ def key(client: Client) -> str:
     return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-mek")["data"]["mek.yaml"]
 
 
+@pytest.mark.deep  # in `make test`: the resources in test_components_control_plane.py
 def test_a_control_plane_starts_and_is_removed_with_its_data_services(running: Simulation, platform: str) -> None:
     before = kinds(running)
     assert before.isdisjoint(KINDS)

@@ -58,6 +58,7 @@ def nodes(found: Inventory) -> set[str]:
     return {place.removeprefix("nodes/") for place in found if place.startswith("nodes/")}
 
 
+@pytest.mark.deep  # in `make test`: the resources in test_existing_clusters.py; previews in test_stack.py
 def test_a_preview_shows_what_comes_into_the_cluster_and_leaves_nothing(home: Home) -> None:
     """What it installs is in unit tests of the components; the whole life of such a stack is below."""
     shown = physai("preview", STACK, "--json").json["changes"]

@@ -40,6 +40,7 @@ def in_state(simulation: Simulation) -> set[str]:
     return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
 
 
+@pytest.mark.deep  # in `make test`: a `down` that is cut off, and an engine that is lost, below
 def test_an_up_that_is_interrupted_and_killed_is_completed_by_the_next(home: Home) -> None:
     """Each `up` continues what the one before it left."""
     interrupted_without_an_orphan(signal.SIGINT)

@@ -103,6 +103,7 @@ def test_the_commands_answer_on_the_file_as_on_the_cluster(running: Simulation, 
     assert {**found, "kubernetes": kubeconfig} == live
 
 
+@pytest.mark.deep  # in `make test`: the table of volatile values in tests/unit/recordings
 def test_two_recordings_differ_in_what_is_volatile(running: Simulation, file: Path, tmp_path: Path) -> None:
     physai("record", STACK, "--logs", "-o", str(tmp_path / "b.gz"))
     first, second = read(file), read(tmp_path / "b.gz")

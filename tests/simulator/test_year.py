@@ -49,6 +49,7 @@ SECRET_KINDS = ("**kubernetes:helm.sh/v3:Release::**", "**kubernetes:core/v1:Sec
 PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 
 
+@pytest.mark.deep  # in `make test`: each event by itself in test_stack.py, test_gates.py and test_interrupted.py
 def test_a_year(running: Simulation) -> None:
     """It leaves the stack as it finds it. The nodes of the autoscaler, which no deployer takes, are in
     test_autoscaling.py."""

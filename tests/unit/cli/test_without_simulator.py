@@ -39,6 +39,9 @@ current-context: a
 users: [{name: a, user: {token: x}}]
 """
 
+SIMULATED = ("preview", "status", "run a.yaml", "policy")
+OTHERS = ("why h100gpu", "doctor", "accept", "evidence node-a")
+
 
 def physai(*arguments: str) -> tuple[int, str]:
     done = subprocess.run(
@@ -62,7 +65,7 @@ def test_the_version_says_that_it_is_not_installed() -> None:
     assert "simulator not installed" in physai("--version")[1]
 
 
-@pytest.mark.parametrize("command", ["gates", "why h100gpu", "doctor", "accept", "evidence node-a"])
+@pytest.mark.parametrize("command", ["gates", *(pytest.param(each, marks=pytest.mark.deep) for each in OTHERS)])
 def test_a_cluster_is_asked(command: str, tmp_path: Path) -> None:
     """Nothing answers at its address."""
     file = tmp_path / "kubeconfig"
@@ -79,7 +82,10 @@ def test_metrics_are_asked() -> None:
     assert (code, "needs the simulator" in text) == (1, False), text
 
 
-@pytest.mark.parametrize("command", ["up", "preview", "status", "run a.yaml", "policy"])
+@pytest.mark.parametrize(
+    "command",
+    ["up", *(pytest.param(each, marks=pytest.mark.deep) for each in SIMULATED)],
+)
 def test_what_to_install_is_said(command: str) -> None:
     code, text = physai(*command.split())
     assert code == 2

@@ -5,10 +5,11 @@ Each mistake is made in a copy of the tree in which a made-up part is complete.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from tests.support.part_copy import COLD, WARM, PartCopy, part_copy
 
@@ -132,6 +133,16 @@ DATA = [
 ]
 
 
+def some(mistakes: Sequence[Mistake]) -> list[ParameterSet]:
+    """Mistakes as parameters of a test. Two of three are tried with the deep tests only, since each loads the program
+    again.
+    """
+    return [
+        pytest.param(each, marks=pytest.mark.deep if place % 3 else (), id=str(each))
+        for place, each in enumerate(mistakes)
+    ]
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Generator[PartCopy]:
     """A complete part, listed, with a rule."""
@@ -167,7 +178,7 @@ def test_the_part_without_a_mistake_has_none(copy: PartCopy) -> None:
     assert copy.answer("explain", "dev-westus2", "parts.madeUp", loaded=WARM)[0] == 0
 
 
-@pytest.mark.parametrize("mistake", MODULES, ids=str)
+@pytest.mark.parametrize("mistake", some(MODULES))
 def test_a_mistake_in_a_module_is_named_with_its_place(copy: PartCopy, mistake: Mistake) -> None:
     text = message(copy, mistake, COLD)
     assert f"parts/{mistake.file.partition('/')[0]}/" in text
@@ -175,7 +186,7 @@ def test_a_mistake_in_a_module_is_named_with_its_place(copy: PartCopy, mistake: 
     assert mistake.advice in text
 
 
-@pytest.mark.parametrize("mistake", DATA, ids=str)
+@pytest.mark.parametrize("mistake", some(DATA))
 def test_a_mistake_in_a_file_of_data_is_named_with_its_key(copy: PartCopy, mistake: Mistake) -> None:
     text = message(copy, mistake, WARM)
     assert f"parts/{mistake.file.partition('/')[0]}/" in text
