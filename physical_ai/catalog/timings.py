@@ -1,7 +1,7 @@
 """Usual time that Azure and Helm take to create a resource.
 
 >>> timing("azure-native:network:VirtualNetworkGateway").minutes
-(20, 45)
+(20.0, 45.0)
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Releases of OSMO in a stack with `osmo.mode: backend`, from files and settings: the KAI scheduler and the agents.
 
+>>> from physical_ai.settings import load
 >>> load("dev-westus2").plan.osmo[0].values["admission"]["gpuFractionRuntimeClassName"]
 ''
 """

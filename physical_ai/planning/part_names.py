@@ -1,4 +1,6 @@
-"""Faults of names in the folders of optional parts: names that nothing reads, and names of things that do not exist."""
+"""Faults of names in the folders of optional parts: files and constants that nothing reads, and charts or namespaces
+that do not exist.
+"""
 
 from __future__ import annotations
 

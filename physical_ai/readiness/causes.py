@@ -101,7 +101,7 @@ class AzureError:
 
 @cache
 def azure_errors() -> Mapping[str, AzureError]:
-    """Known codes of Azure, by id, in the order of the search."""
+    """Known errors of Azure, by the id of their row, in the order in which `azure_error_of` tries their patterns."""
     rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load((DATA / "azure_errors.yaml").read_text())
     return {
         key: AzureError(

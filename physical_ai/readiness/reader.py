@@ -92,8 +92,8 @@ def _ours(expected: Sequence[Expected]) -> dict[str, str]:
 
 
 def _by_nodes(get: Get, expected: Sequence[Expected], refusal: Unreachable) -> tuple[Report, ...]:
-    """Reports for a login that may only read nodes: the counts of GPUs are correct, but the closed gates have no
-    cause.
+    """Reports for a login that may only read nodes. Their counts of GPUs are correct; their closed readiness gates say
+    that the cause is not known.
     """
     nodes = _nodes(get, _ours(expected), by_claims=any(each.by_claims for each in expected))
     ready = {name(node) for node in nodes if is_ready(node)}

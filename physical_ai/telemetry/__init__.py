@@ -1,5 +1,6 @@
 """Metrics, alerts and dashboards of the platform: data, and pure functions that render it.
 
->>> [alert.name for alert in alerts(parameters)][:1]
-['GPUXidNodeFault']
+>>> from physical_ai.telemetry.rule_rows import alert_rows
+>>> "GPUXidNodeFault" in alert_rows()
+True
 """

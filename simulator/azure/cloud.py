@@ -178,7 +178,9 @@ class Cloud(PoolCloud):
         self._grants.tick()
 
     def close(self) -> None:
-        """Stops the timer behind pending role assignments; `settle` resumes them."""
+        """Stops the timer that puts role assignments into effect. Assignments that are still pending take effect with
+        the next `settle`.
+        """
         self._grants.stop()
 
     def _raise_first(self, resource_id: str, found: Iterator[Refusal]) -> None:

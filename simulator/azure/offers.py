@@ -79,7 +79,7 @@ def unknown_here(file: str) -> str:
     """Text for the refusal of a name that the simulator's table `file` lacks: if the real Azure has the name, add it
     there.
     """
-    return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
+    return f" (The simulator knows what is in {file}. If Azure has this, add it there.)"
 
 
 def location(name: str) -> str:

@@ -23,7 +23,7 @@ _KINDS = {
 
 
 class MissingFiles(Exception):
-    """Error if a ConfigMap that a driver's settings name does not exist."""
+    """Error about a missing ConfigMap to which the settings of a driver refer."""
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ def xid_action(action: str) -> Action:
     """NVSentinel's recommended action for an Xid. `action`: NVIDIA's immediate action for the Xid
     (syslog-health-monitor/pkg/common).
 
-    If `action` is unknown, as for Xid 45 of a killed job, CONTACT_SUPPORT, which makes the event fatal.
+    The result is CONTACT_SUPPORT if `action` is unknown (for example that of Xid 45, a killed job); the event is then
+    fatal.
     """
     return _ACTIONS.get(action, "CONTACT_SUPPORT")

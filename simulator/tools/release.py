@@ -43,7 +43,7 @@ class ReleaseFile:
 
 @dataclass(frozen=True)
 class Release:
-    """The release files with a family's commands for one platform."""
+    """The publisher's release of one family of tools (such as Kubernetes, with several commands), for one platform."""
 
     files: tuple[ReleaseFile, ...]
     checks: Mapping[str, tuple[str, ...]]

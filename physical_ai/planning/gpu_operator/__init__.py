@@ -1,5 +1,6 @@
 """Plan of the GPU Operator, from files and settings: chart values, driver resources, ConfigMaps.
 
+>>> from physical_ai.settings import load
 >>> load("dev-westus2").plan.gpu.values["mig"]
 {'strategy': 'single'}
 """

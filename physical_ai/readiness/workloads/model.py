@@ -89,8 +89,6 @@ class Workloads:
     """
     records: Sequence[Json] = ()
     """ConfigMaps with the records of GPU machines."""
-    refused: Sequence[str] = ()
-    """Refused requests for objects of the cluster."""
     unread: Sequence[str] = ()
     """Objects that the login may not read, with the refusal; nothing is known about them."""
     platform: PlatformState | None = None

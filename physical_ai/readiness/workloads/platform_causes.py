@@ -46,8 +46,9 @@ def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Explanations that name, as the cause of the problem of `item`, objects of the platform that do not do their work.
-    Only objects that software in the namespaces `areas` needs are named, and none of OSMO's agents.
+    """Explanations of the problem of `item` (a Pod, workflow or pool) by objects of the platform that are missing,
+    switched off or unavailable in the namespaces `areas`. OSMO's agents are left out, since they have causes of their
+    own.
     """
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):

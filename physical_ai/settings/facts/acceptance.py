@@ -93,7 +93,7 @@ def no_image(check: Check) -> str:
 
 @dataclass(frozen=True)
 class Promise:
-    """State that the settings promise for a pool's nodes. A field is None if the settings promise nothing about it."""
+    """The promised state of a pool's nodes. A field is None if the settings promise nothing about it."""
 
     driver: str | None
     modules: Literal["open", "proprietary"] | None

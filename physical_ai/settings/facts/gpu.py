@@ -94,8 +94,8 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
     """GPU resources that one node of the pool offers, as number by resource name: whole GPUs, MIG instances, or shares
     of either. Empty where Pods get GPUs by claims.
 
-    >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
-    {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
+    A node with one H100 and `sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}` offers
+    `{nvidia.com/mig-1g.12gb: 3, nvidia.com/mig-4g.47gb: 1}`.
     """
     if pool.uses_claims:
         return {}

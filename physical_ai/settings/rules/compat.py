@@ -39,7 +39,7 @@ the software that the finding is about.
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images.
 
-For an existing cluster, `physai check` reads containerd's version on its nodes.
+They are skipped for an existing cluster, where `physai check` reads containerd's version on the nodes instead.
 """
 
 _NOTICE = datetime.timedelta(days=180)

@@ -42,7 +42,7 @@ def size(pool: Pool) -> Iterator[Refusal]:
         return
     found, region = pool.azure.offers.size(name), pool.azure.offers.region(pool.location)
     if found is None:
-        message = f"The VM size of {name} is not supported.{unknown_here('catalog/data/vm_sizes.yaml')}"
+        message = f"The VM size of {name} is not supported.{unknown_here('physical_ai/catalog/data/vm_sizes.yaml')}"
         yield refuse(pool, "vmsize-known", message, target)
         return
     offered = found

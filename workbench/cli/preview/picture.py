@@ -18,7 +18,7 @@ NODES_SHOWN = 3 * PER_ROW
 GPU, GPU_GAP, GPUS_PER_LINE, GPUS_SHOWN = 11, 3, 4, 8
 LINE = 15
 TEXT_LENGTH = 50
-"""Number of characters of small text that fit to the left of the nodes."""
+"""Number of characters of the smaller text size that fit to the left of the picture's nodes."""
 
 FONT = "ui-sans-serif, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
 MONO = "ui-monospace, 'SF Mono', 'Liberation Mono', monospace"

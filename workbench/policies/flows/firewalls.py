@@ -100,8 +100,9 @@ class Firewall:
 def matches(rule: FirewallRule, packet: Packet) -> bool | None:
     """True if a rule applies to the packet; False if it does not; None if the known values do not show it.
 
-    A rule that matches only a part of the packet's addresses counts against the flow. If the flow must be open, only a
-    rule that denies then applies; if the flow must be closed, only a rule that allows.
+    A rule may cover only a part of the packet's range of addresses. The result for such a rule is the careful one: with
+    `packet.wholly` (the whole range must get through), a rule that denies applies and a rule that allows does not;
+    without it, the other way round.
     """
     strict = rule.allows is packet.wholly
     asked = _asks(rule, packet.port) if rule.kind == APPLICATION else _sends(rule, packet)
