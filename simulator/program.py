@@ -109,8 +109,8 @@ def import_all() -> None:
 
 
 def import_used() -> None:
-    """Loads the modules that the program would load only on first use. A process that is copied for each run loads them
-    once for all copies.
+    """Imports the modules that the program imports on first use. A process that forks a copy of itself for each run
+    calls this before it forks, so that no copy imports them again.
     """
     for name, module in list(sys.modules.items()):
         if name.startswith("components."):

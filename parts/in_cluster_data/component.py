@@ -88,8 +88,8 @@ class InClusterData(ChartPart):
         return VolumeSnapshots(f"{self.name}-snapshots", args, pulumi.ResourceOptions(parent=self))
 
     def _random(self, what: str, length: int = PASSWORD_LENGTH) -> pulumi.Output[str]:
-        """Random text, such as a password, of `length` characters. A higher key generation in the settings makes a new
-        text.
+        """Random text, such as a password, of `length` characters. The text changes if the number
+        `keyGeneration` in the settings is raised.
         """
         return generated_password(f"{self.name}-{what}-{{}}", length, self._plan.settings.key_generation, self._kept())
 

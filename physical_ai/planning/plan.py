@@ -101,9 +101,8 @@ def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
 
 
 def _part_files(values: FilePath) -> FilePath:
-    """Folder with the values files of parts that belongs to the folder `values`. In a team's project, it is the folder
-    `parts` beside `values`; for the platform's folder `VALUES`, it is `PART_FILES`; for any other folder, it is
-    `values` itself.
+    """Folder with the values files of parts, for a folder with the values files of the core's charts: `parts` beside
+    `values` in a team's project; `PART_FILES` for this repository's own `VALUES`; otherwise (tests) `values` itself.
     """
     if is_team_project(values.parent):
         return values.parent / PART_FILES.name

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class PoolFacts:
-    """Facts about one GPU pool."""
+    """Facts about one GPU pool on which its alert rules and dashboards depend."""
 
     name: str
     resources: Mapping[str, int]

@@ -26,8 +26,8 @@ SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Maximum number of characters of a ConfigMap's name that are not generated. They are the name of the Pod or of its
-owner (cut to fit), a hyphen, and the container's index.
+"""Maximum length of the first part of the name of a shared GPU's ConfigMap: the name of the Pod or of its owner (cut to
+fit), a hyphen, and the container's index. KAI appends a random word, `shared-gpu` and suffixes.
 """
 
 

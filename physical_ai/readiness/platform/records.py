@@ -64,8 +64,8 @@ def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _map(own: tuple[str, str], manifest: str, release: str, home: str, revision: int) -> Part:
-    """Expected ConfigMap that Pods of a release mount. It counts as an object of the release only if the chart renders
-    it.
+    """Expected object for the ConfigMap `own` (namespace, name) that Pods of a release mount. The object belongs to the
+    release if the release's `manifest` has it; otherwise somebody else has to create it.
     """
     named = re.compile(rf"^  name:\s*[\"']?{re.escape(own[1])}[\"']?\s*$", re.MULTILINE)
     texts = (text for text in _PARTS.split(manifest) if (kind := _KIND.search(text)) and kind[1] == "ConfigMap")

@@ -123,7 +123,7 @@ class Explanation:
     where: str = ""
     """Source of the evidence: a condition, an event, a container's status, its log."""
     past: bool = False
-    """True where the subject has left the cluster, or the cause is over."""
+    """True if the Pod, node or pool no longer exists, or if what caused its problem has ended."""
     known: bool = True
     """True for an explanation by a known cause; False for an explanation that only repeats the evidence in its own
     words.

@@ -114,8 +114,8 @@ class _Staging:
         return resource.outputs
 
     def add(self, asked: Asked) -> None:
-        """Checks a resource, and adds it to the staged cloud for the resources after it, even if the check found an
-        error.
+        """Checks a resource of the template, and adds it to the copy of the cloud against which the next resources are
+        checked. The resource is added even if the check found an error.
         """
         mapping = by_arm_type().get(asked.type.lower())
         if mapping is None:

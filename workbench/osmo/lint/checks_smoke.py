@@ -20,10 +20,8 @@ from workbench.osmo.workflow.submission import Submission
 
 
 def check(pool: Pool, config: Configuration, here: Path, source: Source) -> None:
-    """Submits a small task to each platform of the pool, without a cluster, and reports the reasons why the task cannot
-    run.
-
-    A resource validation that fails for larger tasks only is not found.
+    """Applies OSMO's checks of a submission to a small task for each platform of the pool (no cluster is needed), and
+    reports why OSMO would refuse the task. Resource validations that refuse only larger tasks are not found.
     """
     for name, platform in pool.platforms.items():
         task = _task(name, platform)

@@ -1,5 +1,5 @@
-"""OSMO's configuration after OSMO has loaded it, and the undefined names in the configuration. OSMO ignores undefined
-names.
+"""OSMO's configuration after OSMO has loaded it, and the references in it to pools, platforms and templates that it
+does not define. OSMO ignores such references.
 """
 
 from __future__ import annotations

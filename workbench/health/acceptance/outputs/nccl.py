@@ -78,7 +78,8 @@ def _number(text: str, what: str) -> float:
 
 
 def _expect_sizes(text: str, sizes: Sequence[int]) -> None:
-    """Raises Unrecognised unless the table covers all sizes from the first to the last that its head announces."""
+    """Raises Unrecognised if `sizes` (the table's rows, in bytes) lack the first or the last size that the head of the
+    output announces."""
     for least, most, step, kind in _SIZES.findall(text):
         following = max(sizes) * int(step) if kind == "factor" else max(sizes) + int(step)
         if min(sizes) > int(least) or (following <= int(most) and int(step) > (kind == "factor")):
