@@ -58,7 +58,9 @@ def unread_names(parts: Sequence[Part]) -> Iterator[Fault]:
 
 
 def unknown_names(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Faults of rows about charts that are not pinned, and of network policies in namespaces that do not exist."""
+    """Faults of rows about charts and versions that are not pinned, and of network policies in namespaces that do not
+    exist.
+    """
     pinned = {name for name, _ in pinned_charts()}
     spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
     for part in parts:
@@ -67,6 +69,7 @@ def unknown_names(parts: Sequence[Part]) -> Iterator[Fault]:
             for name in (each for row in _rows(path) for each in _charts_of(row) if each not in pinned):
                 fix = _near(name, pinned) or f"One of: {', '.join(sorted(pinned))}."
                 yield fault(_label(path), name, "The row is about a chart that is not pinned.", fix)
+        yield from _unknown_versions(part_folder(part.name) / charts.PINS)
         path = part_folder(part.name) / manifests.ISOLATION
         for policy in manifests.load_of(part.name, manifests.ISOLATION) if path.exists() else ():
             name = str(policy["metadata"]["namespace"])
@@ -74,6 +77,16 @@ def unknown_names(parts: Sequence[Part]) -> Iterator[Fault]:
                 where = f"{policy['metadata']['name']}: metadata.namespace"
                 fix = _near(name, spaces) or f"One of: {', '.join(sorted(spaces))}."
                 yield fault(_label(path), where, f"There is no namespace '{name}'.", fix)
+
+
+def _unknown_versions(path: Path) -> Iterator[Fault]:
+    """Faults of comparisons with the original chart at versions that the same file does not pin."""
+    for row in _rows(path):
+        pins = [str(each["version"]) for each in row.get("versions", ())]
+        compared = (str(version) for each in row.get("compared", ()) for version in each.get("versions", ()))
+        for version in (each for each in compared if each not in pins):
+            fix = _near(version, pins) or f"One of: {', '.join(pins)}."
+            yield fault(_label(path), f"{row['name']}: compared", f"Version {version} is not pinned.", fix)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

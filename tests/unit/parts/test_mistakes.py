@@ -96,6 +96,13 @@ DATA = [
     Mistake("made_up/charts.yaml", "  versions:", "  versoins:", "made-up: versoins", "Did you mean 'versions'?"),
     Mistake("made_up/charts.yaml", "  compared:", "  compard:", "made-up: compard", "Did you mean 'compared'?"),
     Mistake("made_up/charts.yaml", "known:", "knwon:", "made-up 1.2.3: knwon", "Did you mean 'known'?"),
+    Mistake(
+        "made_up/charts.yaml",
+        "- versions: [1.2.3]",
+        "- versions: [1.2.4]",
+        "made-up: compared",
+        "Did you mean '1.2.3'?",
+    ),
     Mistake("made_up/charts.yaml", "how: nothing", "how: nothin", "chart made-up: how", "'documented' or 'nothing'"),
     Mistake("made_up/charts.yaml", "against:", "agains:", "chart made-up: agains", "Did you mean 'against'?"),
     Mistake("made_up/charts.yaml", "- name", "name", "charts.yaml:4: ", "mapping values are not allowed"),
