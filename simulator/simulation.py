@@ -31,7 +31,9 @@ from simulator.run_options import RunOptions
 from simulator.session import Needs, Reporter, Session, open_session, retry_if_engine_lost
 from simulator.stack_input import StackInput
 from simulator.subscription import open_cloud
-from simulator.tools import TELEMETRY, Toolbox, toolbox
+from simulator.tools import FAMILIES, KUBECTL, TELEMETRY, Toolbox, toolbox
+from simulator.tools.families import Report
+from simulator.tools.install import quiet
 
 
 @dataclass
@@ -238,15 +240,18 @@ class Simulation:
             finally:
                 cloud.close()
 
-    def environment(self, principal: Principal = DEPLOYER) -> dict[str, str]:
+    def environment(self, principal: Principal = DEPLOYER, report: Report = quiet) -> dict[str, str]:
         """Environment variables for `kubectl`, `helm` and the plain `pulumi` to use the simulated cluster and stack.
 
         `kubectl` and `helm` are logged in as the principal. Before there is a cluster, KUBECONFIG names a file that
         does not exist.
+
+        Args:
+            report: Reporter of the installation of `kubectl`, which the first call needs.
         """
         if not self.exists:
             raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
-        tools = toolbox(self.home.tools)
+        tools = toolbox(self.home.tools, report, (*FAMILIES, KUBECTL))
         login = self.folder / "bin"
         folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))

@@ -3,13 +3,15 @@
 Standard library only: `python -m simulator.tools` installs them before there are any Python packages.
 """
 
-from simulator.tools.families import DELIVERY, FAMILIES, HELM, LINTERS, TELEMETRY, BuildFailed, Progress
+from simulator.tools.errors import BuildFailed
+from simulator.tools.families import DELIVERY, FAMILIES, HELM, KUBECTL, LINTERS, TELEMETRY, Progress
 from simulator.tools.install import Origin, Toolbox, toolbox
 
 __all__ = [
     "DELIVERY",
     "FAMILIES",
     "HELM",
+    "KUBECTL",
     "LINTERS",
     "TELEMETRY",
     "BuildFailed",

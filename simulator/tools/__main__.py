@@ -14,7 +14,8 @@ from pathlib import Path
 
 from physical_ai.repository import user_folder
 from simulator.tools.bars import ToolBars, announcement, usable_cores
-from simulator.tools.families import BuildFailed, Report
+from simulator.tools.errors import BuildFailed
+from simulator.tools.families import Report
 from simulator.tools.install import Missing, Origin, missing, toolbox
 from simulator.tools.python_packages import PackagesFailed, install_packages, pinned_packages
 from simulator.tools.reporting import ToolLines

@@ -12,10 +12,6 @@ from simulator.tools.families import Family, Progress
 from simulator.tools.install import Missing
 from simulator.tools.reporting import ToolLines, duration
 
-CORE_SECONDS_A_PACKAGE = 0.2
-"""Seconds of one core for each package of a build. Measured: all five families with their modules took 684 s on 2 cores
-in November 2026, and list 6,807 packages.
-"""
 BAR = 6
 """Number of characters in a bar."""
 SECONDS_BETWEEN_REDRAWS = 0.1
@@ -43,7 +39,7 @@ def announcement(missing: Missing, cores: int, packages: str = "") -> str:
 
 def build_time(families: Sequence[Family], cores: int) -> str:
     """Rough time of the builds of some families."""
-    seconds = sum(family.packages for family in families) * CORE_SECONDS_A_PACKAGE / cores
+    seconds = sum(family.seconds for family in families) / cores
     return f"about {duration(seconds)} on {_count(cores, 'core')}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from simulator.tools.families import BuildFailed
+from simulator.tools.errors import BuildFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from simulator.tools.errors import BuildFailed
+from simulator.tools.left_out import definitions
+
 HERE = Path(__file__).parent
-
-
-class BuildFailed(Exception):
-    """Error if a tool could not be installed; the text has the tool, the reason, and the log."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +57,30 @@ class Family:
     """Linker variables that are set to the version; `{v}`, `{major}` and `{minor}` are replaced."""
     tags: tuple[str, ...] = ()
     """Build tags for `go build`."""
-    packages: int = 0
-    """Largest number of packages that a build compiles, from `go list -deps tool`. It serves for estimates of the build
-    time.
-    """
+    seconds: int = 0
+    """Seconds of one core that a build takes, for estimates. `tests/benchmarks/bench_tools.py` measures them."""
+    programs: tuple[str, ...] = ("tool",)
+    """Packages that `go build` compiles to the commands; by default those that go.mod names as tools."""
+    pins: str = ""
+    """Name of the folder with go.mod, if it is not the family's own."""
 
     @property
     def folder(self) -> Path:
-        return HERE / self.name
+        """Folder with the family's go.mod."""
+        return HERE / (self.pins or self.name)
 
     def version(self) -> str:
         """The pinned version, such as `v1.36.3`."""
         pinned = re.search(rf"^\s*(?:require )?{re.escape(self.module)} (v\S+)", self._read("go.mod"), re.MULTILINE)
         if pinned is None:
-            raise BuildFailed(f"simulator/tools/{self.name}/go.mod does not require {self.module}")
+            raise BuildFailed(f"simulator/tools/{self.folder.name}/go.mod does not require {self.module}")
         return pinned[1]
 
     def fingerprint(self) -> str:
         """Digest of everything that determines the files of a build: the pins, the options and the platform."""
         machine = f"{platform.system()}-{platform.machine()}"
-        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
+        left_out = (file.read_text(encoding="utf-8") for file in definitions(self.folder))
+        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags, *left_out)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def build_tags(self) -> str:
@@ -120,35 +123,55 @@ def locked(
 
 
 HELM = Family(
-    "helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",), packages=964
+    "helm", "helm.sh/helm/v3", {"helm": "helm"}, stamps=("helm.sh/helm/v3/internal/version.version={v}",), seconds=110
 )
+# Charts and clients read the server's version; an unstamped build reports v0.0.0-master.
+_KUBERNETES_STAMPS = (
+    "k8s.io/component-base/version.gitVersion={v}",
+    "k8s.io/component-base/version.gitMajor={major}",
+    "k8s.io/component-base/version.gitMinor={minor}",
+    "k8s.io/client-go/pkg/version.gitVersion={v}",
+)
+
+
+def _of_kubernetes(*commands: str) -> tuple[str, ...]:
+    """Packages of some of Kubernetes' commands."""
+    return tuple(f"k8s.io/kubernetes/cmd/{command}" for command in commands)
+
+
+_CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 FAMILIES = (
-    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}, packages=565),
-    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}, packages=974),
+    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}, seconds=70),
+    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}, seconds=140),
     HELM,
     Family(
         "pulumi",
         "github.com/pulumi/pulumi/pkg/v3",
         {"pulumi": "pulumi"},
-        ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
-        packages=1686,
+        stamps=("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
+        seconds=150,
     ),
     Family(
         "kubernetes",
         "k8s.io/kubernetes",
-        {name: name for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
-        # Charts and clients read the server's version; an unstamped build reports v0.0.0-master.
-        (
-            "k8s.io/component-base/version.gitVersion={v}",
-            "k8s.io/component-base/version.gitMajor={major}",
-            "k8s.io/component-base/version.gitMinor={minor}",
-            "k8s.io/client-go/pkg/version.gitVersion={v}",
-        ),
-        packages=2618,
+        {name: name for name in _CONTROL_PLANE},
+        programs=_of_kubernetes(*_CONTROL_PLANE),
+        stamps=_KUBERNETES_STAMPS,
+        seconds=550,
     ),
 )
 """Tools that the simulator runs, the quickest build first."""
-KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
+KUBECTL = Family(
+    "kubectl",
+    "k8s.io/kubernetes",
+    {"kubectl": "kubectl"},
+    programs=_of_kubernetes("kubectl"),
+    pins="kubernetes",
+    stamps=_KUBERNETES_STAMPS,
+    seconds=60,
+)
+"""The command for users, which the simulator itself does not run. `physai env` installs it."""
+KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, stamps=("main.gitTag={v}",))
 DELIVERY = (HELM, KUBELOGIN)
 """Tools, besides Pulumi, that a pipeline needs to deploy to Azure."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)

@@ -15,7 +15,8 @@ from pathlib import Path
 from simulator.tools import release
 from simulator.tools.build import build
 from simulator.tools.disk import writing
-from simulator.tools.families import FAMILIES, BuildFailed, Family, Progress, Report, locked
+from simulator.tools.errors import BuildFailed
+from simulator.tools.families import FAMILIES, Family, Progress, Report, locked
 from simulator.tools.first_use import Record
 from simulator.tools.transfer import NoRelease, Unreachable
 
@@ -59,12 +60,12 @@ class Toolbox:
         raise KeyError(command)
 
 
-def _quiet(progress: Progress) -> None:
+def quiet(progress: Progress) -> None:
     """Progress reporter that does nothing."""
 
 
 def toolbox(
-    cache: Path, report: Report = _quiet, families: Sequence[Family] = FAMILIES, origin: Origin | None = None
+    cache: Path, report: Report = quiet, families: Sequence[Family] = FAMILIES, origin: Origin | None = None
 ) -> Toolbox:
     """Folders with all commands of `families`. Missing commands are first installed into `cache`.
 

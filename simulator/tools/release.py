@@ -46,8 +46,8 @@ class Release:
     """The publisher's release of one family of tools (such as Kubernetes, with several commands), for one platform."""
 
     files: tuple[ReleaseFile, ...]
-    checks: Mapping[str, tuple[str, ...]]
-    """Arguments with which each command prints its version."""
+    check: tuple[str, ...]
+    """Arguments with which a command prints its version."""
 
     @property
     def host(self) -> str:
@@ -73,8 +73,7 @@ def known_release(family: Family, data: Path = DATA) -> Release:
     published = row is not None and row["version"] == version and here in row.get("platforms", ())
     if row is None or not (checksum or published):
         raise NoRelease(f"no checksum is known for its release {version} on {here}")
-    checks = {command: tuple(row.get("checks", {}).get(command, row["check"])) for command in family.commands.values()}
-    return Release(tuple(_files(family, row, here, checksum)), checks)
+    return Release(tuple(_files(family, row, here, checksum)), tuple(row["check"]))
 
 
 def _files(family: Family, row: Mapping[str, Any], here: str, checksum: str) -> Iterator[ReleaseFile]:
@@ -164,7 +163,7 @@ def _check(command: Path, release: Release, version: str) -> None:
     source = release.host
     try:
         done = subprocess.run(
-            [command, *release.checks[command.name]],
+            [command, *release.check],
             capture_output=True,
             text=True,
             timeout=30,

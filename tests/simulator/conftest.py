@@ -24,7 +24,7 @@ from simulator.kubernetes import Client
 from simulator.kubernetes.client import APPLY_PATCH
 from simulator.kubernetes.provider import Kubernetes
 from simulator.simulation import Simulation
-from simulator.tools import toolbox
+from simulator.tools import FAMILIES, KUBECTL, toolbox
 from tests.simulator.homes import Homes, wipe
 from tests.simulator.snapshots import Snapshots
 from tests.support.cluster_report import reports
@@ -125,7 +125,7 @@ class ApiServer:
 def users_tools() -> Path:
     """The user's own cache of built commands, filled when it is empty."""
     tools = Home.of_user().tools
-    toolbox(tools)
+    toolbox(tools, families=(*FAMILIES, KUBECTL))
     return tools
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from simulator.tools import BuildFailed, Origin, Progress, Toolbox, families, go
+from simulator.tools import KUBECTL, BuildFailed, Origin, Progress, Toolbox, families, go, left_out
 from simulator.tools import toolbox as installed
 from simulator.tools.families import FAMILIES, Family, Report
 
@@ -17,6 +18,7 @@ echo "$@" >> "$CALLS"
 case "$1" in
   env) echo go{version} ;;
   list) echo a; echo b; echo c ;;
+  mod) echo "go: downloading $3" >&2; printf '{\n"Dir": "%s"\n}\n' "$MODULE" ;;
   build)
     if [ -n "$BREAK" ]; then echo "cannot find module k8s.io/x"; exit 1; fi
     echo a; echo b
@@ -34,9 +36,9 @@ def toolbox(cache: Path, report: Report = lambda _: None) -> Toolbox:
 @pytest.fixture
 def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A `go` on PATH that makes empty commands and writes down how it was called."""
-    makes = "\n".join(
-        f'case "$PWD" in */tools/{f.name}) for c in {" ".join(f.commands)}; do : > "$2$c"; done ;; esac'
-        for f in FAMILIES
+    makes = 'mkdir -p "$2"\n' + "\n".join(
+        f'case "$2" in */.{f.name}-*) for c in {" ".join(f.commands)}; do : > "$2$c"; done ;; esac'
+        for f in (*FAMILIES, KUBECTL)
     )
     folder = tmp_path / "path"
     folder.mkdir()
@@ -46,14 +48,29 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     calls = tmp_path / "calls"
     calls.touch()
     monkeypatch.setenv("CALLS", str(calls))
+    monkeypatch.setenv("MODULE", str(_module(tmp_path / "module")))
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
     return calls
 
 
+def _module(folder: Path) -> Path:
+    """A module with the imports and files that a build of Pulumi leaves out."""
+    pulumi = families.HERE / "pulumi"
+    for file in (pulumi / left_out.REPLACED).rglob("*.go"):
+        (folder / file.relative_to(pulumi / left_out.REPLACED)).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file.relative_to(pulumi / left_out.REPLACED)).touch()
+    imports = tomllib.loads((pulumi / left_out.FILE).read_text())["imports"]
+    (folder / "main.go").write_text("\n".join(f'import "{path}"' for path in imports))
+    return folder
+
+
 def test_every_command_is_built_once_and_found_by_its_usual_name(fake_go: Path, tmp_path: Path) -> None:
     built = toolbox(tmp_path / "cache")
-    for name in ("etcd", "kube-apiserver", "kubectl", "kwok", "helm", "pulumi"):
+    for name in ("etcd", "kube-apiserver", "kwok", "helm", "pulumi"):
         assert built.path(name).exists()
+    with pytest.raises(KeyError):
+        built.path("kubectl")
+    assert installed(tmp_path / "cache", families=(KUBECTL,), origin=Origin.BUILD).path("kubectl").exists()
     before = fake_go.read_text()
     toolbox(tmp_path / "cache")
     assert fake_go.read_text() == before

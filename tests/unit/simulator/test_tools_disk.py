@@ -26,7 +26,7 @@ FULL = Path("/dev/full")
 
 def _release(server: str) -> release.Release:
     file = release.ReleaseFile(f"{server}/etcd", hashlib.sha256(CONTENT).hexdigest(), "", {}, "etcd")
-    return release.Release((file,), {"etcd": ("--version",)})
+    return release.Release((file,), ("--version",))
 
 
 def _never_built(family: Family, *_: object) -> None:
@@ -110,7 +110,7 @@ def test_two_processes_at_once_download_a_tool_once(tmp_path: Path) -> None:
             "import pathlib, sys\n"
             "from simulator.tools import Origin, families, release, toolbox\n"
             f"file = release.ReleaseFile({server!r} + '/etcd', {checksum!r}, '', {{}}, 'etcd')\n"
-            "release.known_release = lambda family: release.Release((file,), {'etcd': ('--version',)})\n"
+            "release.known_release = lambda family: release.Release((file,), ('--version',))\n"
             "etcd = [family for family in families.FAMILIES if family.name == 'etcd']\n"
             "print(toolbox(pathlib.Path(sys.argv[1]), families=etcd, origin=Origin.RELEASE).path('etcd').read_text())\n"
         )

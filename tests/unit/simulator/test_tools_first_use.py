@@ -84,7 +84,7 @@ def test_a_first_download_is_verified_with_the_publishers_checksum_which_is_reco
             assert found.path(command).read_bytes() == _content(family, command)
         record = tmp_path / "cache" / install.CHECKSUMS
         rows = json.loads(record.read_text())
-        assert len(rows) == (4 if family is KUBERNETES else 1)
+        assert len(rows) == (3 if family is KUBERNETES else 1)
         assert all(url.startswith(server) and len(row["sha256"]) == 64 and row["date"] for url, row in rows.items())
         assert said[-1] == f"  {family.name}: no checksum of it is pinned; its publisher's is now recorded in {record}"
 
@@ -104,15 +104,21 @@ def _delete(cache: Path, family: Family) -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        pytest.param({"/kubectl.sha256": send(b"1" * 64)}, "has the SHA-256", id="a checksum of another file"),
-        pytest.param({"/kubectl.sha256": send(PAGE)}, "begins with .<!DOCTYPE", id="a page instead of a checksum"),
-        pytest.param({"/kubectl.sha256": send(b"")}, "has no SHA-256 of kubectl", id="an empty checksum"),
-        pytest.param({"/kubectl.sha256": send(b"1" * 63)}, "has no SHA-256 of kubectl", id="a cut checksum"),
-        pytest.param({"/kubectl.sha256": send(b"x" * (2 << 20))}, "is larger than", id="a checksum without end"),
-        pytest.param({"/kubectl.sha256": refuse(404)}, "answered 404", id="no checksum"),
-        pytest.param({"/kubectl.sha256": refuse(403)}, "answered 403", id="a forbidden checksum"),
-        pytest.param({"/kubectl.sha256": redirect("/kubectl.sha256")}, "redirects in a loop", id="a loop"),
-        pytest.param({"/kubectl": send(PAGE)}, "has the SHA-256", id="a page instead of a command"),
+        pytest.param({"/kube-scheduler.sha256": send(b"1" * 64)}, "has the SHA-256", id="a checksum of another file"),
+        pytest.param(
+            {"/kube-scheduler.sha256": send(PAGE)}, "begins with .<!DOCTYPE", id="a page instead of a checksum"
+        ),
+        pytest.param({"/kube-scheduler.sha256": send(b"")}, "has no SHA-256 of kube-scheduler", id="an empty checksum"),
+        pytest.param(
+            {"/kube-scheduler.sha256": send(b"1" * 63)}, "has no SHA-256 of kube-scheduler", id="a cut checksum"
+        ),
+        pytest.param({"/kube-scheduler.sha256": send(b"x" * (2 << 20))}, "is larger than", id="a checksum without end"),
+        pytest.param({"/kube-scheduler.sha256": refuse(404)}, "answered 404", id="no checksum"),
+        pytest.param({"/kube-scheduler.sha256": refuse(403)}, "answered 403", id="a forbidden checksum"),
+        pytest.param(
+            {"/kube-scheduler.sha256": redirect("/kube-scheduler.sha256")}, "redirects in a loop", id="a loop"
+        ),
+        pytest.param({"/kube-scheduler": send(PAGE)}, "has the SHA-256", id="a page instead of a command"),
     ],
 )
 def test_a_publisher_that_is_not_consistent_is_not_trusted_and_nothing_is_recorded(
@@ -142,11 +148,11 @@ def test_a_release_that_its_publisher_has_changed_since_is_refused(
         released(server)
         toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE)
         _delete(tmp_path, KUBERNETES)
-        other = publisher.program(f"another kubectl {KUBERNETES.version()}")
-        answers["/kubectl"], answers["/kubectl.sha256"] = send(other), send(_sha256(other).encode())
+        other = publisher.program(f"another kube-scheduler {KUBERNETES.version()}")
+        answers["/kube-scheduler"], answers["/kube-scheduler.sha256"] = send(other), send(_sha256(other).encode())
         with pytest.raises(BuildFailed, match=f"has the SHA-256 {_sha256(other)}; .* since .* find out why"):
             toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE)
-        answers["/kubectl.sha256"] = refuse(404)
+        answers["/kube-scheduler.sha256"] = refuse(404)
         with pytest.raises(BuildFailed, match=f"has the SHA-256 {_sha256(other)}, not "):
             toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE)
 
@@ -159,8 +165,8 @@ def test_a_recorded_checksum_serves_where_the_publisher_has_none_any_more(
         released(server)
         toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE)
         _delete(tmp_path, KUBERNETES)
-        answers["/kubectl.sha256"] = refuse(404)
-        assert toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE).path("kubectl").exists()
+        answers["/kube-scheduler.sha256"] = refuse(404)
+        assert toolbox(tmp_path, families=[KUBERNETES], origin=Origin.RELEASE).path("kube-scheduler").exists()
 
 
 def test_a_damaged_record_is_not_replaced_by_new_trust(tmp_path: Path, released: Callable[[str], None]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox, transfer
+from simulator.tools import KUBECTL, BuildFailed, Origin, Progress, install, release, toolbox, transfer
 from simulator.tools.families import FAMILIES, Family
 from tests.support import publisher
 from tests.support.publisher import Answer, endless, redirect, refuse, send, slow
@@ -132,7 +132,7 @@ def test_a_host_that_cannot_be_reached_is_tried_once_and_the_others_still_are(
 
         def wanted(family: Family) -> release.Release:
             url = f"http://{hosts[family.name == 'helm']}/{family.name}"
-            return release.Release((release.ReleaseFile(url, "0" * 64, "", {}, family.name),), {})
+            return release.Release((release.ReleaseFile(url, "0" * 64, "", {}, family.name),), ())
 
         monkeypatch.setattr(release, "known_release", wanted)  # pyright: ignore
         download = release.download_release
@@ -170,7 +170,7 @@ def test_a_forced_build_does_not_use_a_release(
         toolbox(tmp_path, families=[ETCD])
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", [*FAMILIES, KUBECTL], ids=lambda family: family.name)
 @pytest.mark.parametrize("platform", ["linux-amd64", "linux-arm64"])
 def test_every_tool_has_a_release_of_the_version_in_go_mod_with_a_checksum_or_its_place(
     monkeypatch: pytest.MonkeyPatch, family: Family, platform: str
@@ -178,7 +178,7 @@ def test_every_tool_has_a_release_of_the_version_in_go_mod_with_a_checksum_or_it
     monkeypatch.setattr(release, "this_platform", lambda: platform)
     found = release.known_release(family)
     of_commands = {name for each in found.files for name in (each.members or {each.command: ""})}
-    assert of_commands == set(found.checks) == set(family.commands.values())
+    assert of_commands == set(family.commands.values())
     for each in found.files:
         assert each.url.startswith("https://")
         assert family.version().removeprefix("v") in each.url
@@ -188,5 +188,5 @@ def test_every_tool_has_a_release_of_the_version_in_go_mod_with_a_checksum_or_it
 
 def test_every_release_names_its_source() -> None:
     rows = tomllib.loads(release.DATA.read_text())
-    assert set(rows) == {family.name for family in FAMILIES}
+    assert set(rows) == {family.name for family in (*FAMILIES, KUBECTL)}
     assert all(row["source"] for row in rows.values())

@@ -188,9 +188,10 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
     With them, `pulumi` can read the stack (stack, stack output, stack export, stack history), refresh it and destroy
     it. Only `physai` can run the program: up and preview.
     """
+    from workbench.cli.progress import Progress
     from workbench.cli.simulated_stack import simulation_of
 
-    variables = simulation_of(stack).environment(principal_named(as_))
+    variables = simulation_of(stack).environment(principal_named(as_), Progress().tool)
     if json:
         print_foreign_json(variables)
         return
@@ -207,14 +208,14 @@ def tools(origin: ToolsFrom = "auto", telemetry: WithTelemetry = False, delivery
     from simulator.home import Home
     from simulator.kubernetes.provider import VERSION
     from simulator.kubernetes_plugin import PATH_VARIABLE, installed
-    from simulator.tools import DELIVERY, FAMILIES, TELEMETRY, toolbox
+    from simulator.tools import DELIVERY, FAMILIES, KUBECTL, TELEMETRY, toolbox
     from simulator.tools.install import Origin
     from workbench.cli.progress import Progress
 
     home = Home.of_user()
     with Progress() as progress:
         progress.phase("tools")
-        families = DELIVERY if delivery else (*FAMILIES, *(TELEMETRY if telemetry else ()))
+        families = DELIVERY if delivery else (*FAMILIES, KUBECTL, *(TELEMETRY if telemetry else ()))
         found = toolbox(home.tools, progress.tool, families, Origin(origin))
     if delivery:
         for folder in found.folders:
