@@ -18,6 +18,10 @@ _HEADING = re.compile(r"(#{1,6}) +(.*)")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
+_DIAGRAM = re.compile(r"```mermaid\n.*?accTitle: (.*?)\n.*?accDescr: (.*?)\n.*?```", re.DOTALL)
+_MARK = re.compile(r"<!--.*?-->\n+", re.DOTALL)
+
+
 class NoPage(Exception):
     """Error if no page or section has a name; the text says what is missing, and the nearest names."""
 
@@ -55,8 +59,13 @@ def page_text(citation: str) -> str:
     if name not in known:
         near = nearest(name, known)
         raise NoPage(f"there is no page '{name}'.{f' Did you mean {near!r}?' if near else ''}  All pages: physai docs")
-    text = known[name].read_text(encoding="utf-8")
+    text = _without_diagrams(known[name].read_text(encoding="utf-8"))
     return section(text, anchor, name) if anchor else text
+
+
+def _without_diagrams(text: str) -> str:
+    """Text of a page for a terminal: the description of each diagram in place of its notation, and no marks."""
+    return _MARK.sub("", _DIAGRAM.sub(r"*Picture: \1.* \2", text))
 
 
 def section(text: str, anchor: str, name: str) -> str:

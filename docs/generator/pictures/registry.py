@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from docs.generator.markdown import END
+from docs.generator.pictures.alert_times import alert_times
 from docs.generator.pictures.delivery import delivery
 from docs.generator.pictures.driver_upgrade import driver_upgrade
 from docs.generator.pictures.first_deployment import first_deployment
@@ -25,8 +26,18 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "driver-upgrade": driver_upgrade,
     "delivery": delivery,
     "first-deployment": first_deployment,
+    "alert-times": alert_times,
 }
-_NAMES = ("settings", "troubleshooting-gpu", "troubleshooting-pods", "node-repair", "gpu-stack", "delivery", "azure")
+_NAMES = (
+    "settings",
+    "troubleshooting-gpu",
+    "troubleshooting-pods",
+    "node-repair",
+    "gpu-stack",
+    "delivery",
+    "azure",
+    "simulator",
+)
 PAGES = (ROOT / "README.md", *(DOCS / f"{name}.md" for name in _NAMES))
 _MARK = re.compile(rf"(<!-- picture ([\w-]+): python -m docs\.generator -->).*?{re.escape(END)}", re.DOTALL)
 

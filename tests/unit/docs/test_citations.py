@@ -133,6 +133,12 @@ def test_a_page_or_one_section_is_printed(citation: str, begin: str, lacks: str)
     assert not lacks or lacks not in text
 
 
+def test_a_diagram_is_printed_as_its_description() -> None:
+    text = page_text("osmo#which-certificate")
+    assert "*Picture: Which source the gateway's certificate has.* keyVault if a key vault has" in text
+    assert not [name for name in pages() if "mermaid\n" in page_text(name) or "<!--" in page_text(name)]
+
+
 def test_a_heading_in_a_code_block_ends_no_section() -> None:
     text = "# A\n\n## B\n\n```sh\n# a comment\n```\n\nrest\n\n## C\n"
     assert section(text, "b", "page") == "## B\n\n```sh\n# a comment\n```\n\nrest\n\n"

@@ -30,8 +30,8 @@ SCRIPT = f"""#!/bin/bash
 srun python train.py
 """
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_]*(\.\w+)?|.*[‹<…].*")
-VERSION = "--version"
-"""The one option of `physai` itself that pages name."""
+OWN_OPTIONS = {"--version", "--install-completion", "--show-completion"}
+"""Options of `physai` itself."""
 COMMANDS = {words[1:]: command for words, command in physai_commands()}
 ALL = every_command()
 OURS = [command for command in ALL if command.words[0] in {"physai", ".venv/bin/physai"} and "$@" not in command.words]
@@ -55,7 +55,11 @@ def faults(command: Command) -> Iterator[str]:
     if not name:
         groups = {each[0] for each in COMMANDS}
         first = arguments[0] if arguments else "…"
-        if arguments != (VERSION,) and not PLACEHOLDER.fullmatch(first) and (first not in groups or len(arguments) > 1):
+        if (
+            not OWN_OPTIONS.issuperset(arguments)
+            and not PLACEHOLDER.fullmatch(first)
+            and (first not in groups or len(arguments) > 1)
+        ):
             yield f"no command {first}"
         return
     parameters = COMMANDS[name].params

@@ -84,6 +84,12 @@ def test_the_delivery_has_both_jobs_in_order() -> None:
     assert list(IDENTITIES) == ["preview", "up"]
 
 
+def test_bars_show_the_measured_minutes_and_what_a_range_adds() -> None:
+    text = PICTURES["alert-times"]()
+    assert "GPURowRemapPending :0, 3636000" in text
+    assert re.findall(r"(\w+) :crit", text) == ["GPUCorrectableECCRate", "GPUPowerCapped"]
+
+
 def test_the_certificate_tree_has_every_source() -> None:
     [tree] = [block.text for block in parts(DOCS / "osmo.md")[1] if "certificate has" in block.text]
     sources = set(re.findall(r"<b>(\w+)</b>", tree))
