@@ -89,6 +89,10 @@ class Workloads:
     """
     records: Sequence[Json] = ()
     """ConfigMaps with the records of GPU machines."""
+    refused: Sequence[str] = ()
+    """Requests for objects of the cluster that were refused; `unread` also has those to a Prometheus. The commands
+    `why` and `doctor` set it.
+    """
     unread: Sequence[str] = ()
     """Objects that the login may not read, with the refusal; nothing is known about them."""
     platform: PlatformState | None = None
