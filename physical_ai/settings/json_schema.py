@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import describe, kubernetes_minors, operator_releases, servers, vm_sizes
+from physical_ai.citations import cited
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.profile import PROFILE
 from physical_ai.settings.layers.shape import FROM_STACK_NAME
@@ -69,7 +70,7 @@ def stack_schema() -> dict[str, Any]:
 def schema_files() -> dict[FilePath, str]:
     """Texts of both schemas, by path relative to the folder of the stacks."""
     schemas = {STACK_FILE: stack_schema(), LAYER_FILE: layer_schema()}
-    return {path: json.dumps(schema, indent=1, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
+    return {path: cited(json.dumps(schema, indent=1, ensure_ascii=False)) + "\n" for path, schema in schemas.items()}
 
 
 def modeline(file: FilePath) -> str:

@@ -126,7 +126,7 @@ def print_text(text: str) -> None:
     """Prints a text of several lines on stdout. Control characters are made harmless, because the text may quote a
     file.
     """
-    print(inert(text), end="")
+    print(inert(cited(text)), end="")
 
 
 def print_warnings(warnings: Iterable[object]) -> None:
