@@ -19,7 +19,7 @@ from physical_ai.settings import Overlay, load
 from simulator.errors import SimulationError
 from simulator.home import Home
 from simulator.kubernetes.client import Client
-from simulator.replay import NOT_LOADED, OWN_OBJECTS, SERVER_CHOOSES
+from simulator.replay_objects import NOT_LOADED, OWN_OBJECTS, SERVER_CHOOSES
 from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import FIXED, physai
@@ -27,6 +27,7 @@ from tests.simulator.test_recordings import NODE, different, stable
 from tests.support.amd_settings import MI300X
 from tests.support.stacks import STACKS
 from workbench.cli import cluster_gates
+from workbench.recordings.addresses import Addresses
 from workbench.recordings.asking import Bounded, cluster_entries
 from workbench.recordings.cluster import NO_SECRETS, reader
 from workbench.recordings.form import Entry
@@ -126,7 +127,10 @@ def again(recording: Recording) -> list[Entry]:
 
 
 def objects(recording: Recording) -> dict[str, str]:
-    """Objects by path and name, without those and the values that a replay has of its own."""
+    """Objects by path and name, without those and the values that a replay has of its own.
+
+    The network parts of private addresses are those that only these objects give them.
+    """
     found: dict[str, str] = {}
     for path, items in recording.lists.items():
         resource = path.rpartition("/")[2]
@@ -140,7 +144,8 @@ def objects(recording: Recording) -> dict[str, str]:
                     {"spec": spec} if chosen else {}
                 )
                 found[f"{path} {own}"] = json.dumps(stable(item), sort_keys=True)
-    return found
+    addresses = Addresses.of(found.values())
+    return {key: addresses.text(text) for key, text in found.items()}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -14,7 +14,7 @@ from workbench.cli.console import err, out, print_json
 from workbench.cli.recorded import opened
 
 if TYPE_CHECKING:
-    from simulator.replay import Listed
+    from simulator.replay_objects import Listed
     from workbench.recordings.reading import Recording
 
 NOT_DONE = (
@@ -37,7 +37,8 @@ def replay(file: Path, stack: str, others: Sequence[object], *, as_json: bool) -
 
     `others`: values of the options that may not be used together with a recording.
     """
-    from simulator.replay import NOT_LOADED, plane_of
+    from simulator.replay import plane_of
+    from simulator.replay_objects import NOT_LOADED
     from workbench.recordings.questions import ASKED
 
     if any(others):
@@ -81,7 +82,7 @@ def listed(recording: Recording) -> Iterator[Listed]:
     """The recorded lists of objects whose kind is known from the recorded API discovery or from a recorded CRD. Each
     has its API path, its kind and its objects.
     """
-    from simulator.replay import Listed
+    from simulator.replay_objects import Listed
 
     kinds = {**_defined(recording), **_discovered(recording)}
     for path, items in recording.lists.items():

@@ -3,7 +3,8 @@ network. Pure functions.
 
 The last eight bits of a private address stay the same. An earlier bit stays the same only if two addresses of the
 recording differ in this bit; otherwise it becomes zero. Different addresses get different replacements, and a second
-replacement changes nothing.
+replacement changes nothing. So the earlier bits say which addresses share a network, but no more: in a recording of
+fewer addresses, the same address may have others.
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ class Addresses:
     def replaced(self) -> int:
         """Number of addresses and networks that get a replacement other than themselves."""
         return sum(1 for (address, _), given in self._of.items() if address != given)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Addresses:
+        """The addresses in these texts, each with the replacement that it has where no other address is known."""
+        return cls(key for text in texts for found in V4.finditer(text) if (key := parsed(found)) is not None)
 
     def text(self, text: str) -> str:
         """The text with each address replaced."""

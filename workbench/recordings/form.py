@@ -77,7 +77,8 @@ VOLATILE: Sequence[str] = (
     "metadata.ownerReferences[].uid",
 )
 """Paths of values that differ between two recordings of the same objects: the API server writes them, or they are
-times.
+times. The network part of a private address may also differ, because it depends on all addresses of a recording
+(`workbench/recordings/addresses.py`).
 """
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.recordings.addresses import PUBLIC, V4, Addresses, parsed
+from workbench.recordings.addresses import PUBLIC, V4, Addresses
 
 Network = ipaddress.IPv4Network
 PRIVATE = st.sampled_from(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]).map(Network)
@@ -48,7 +48,13 @@ def test_doing_it_twice_changes_nothing(given: list[Network]) -> None:
 
 
 def texts(text: str) -> str:
-    return Addresses(key for found in V4.finditer(text) if (key := parsed(found))).text(text)
+    return Addresses.of([text]).text(text)
+
+
+@given(networks(), networks())
+def test_addresses_alone_are_told_apart_as_within_a_larger_recording(own: list[Network], others: list[Network]) -> None:
+    within = replaced([*own, *others])[: len(own)]
+    assert replaced(within) == replaced(own)
 
 
 def test_a_public_address_is_one_that_nobody_has() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simulator.replay import GROUP, NOT_LOADED, READER, Listed, loadable, reader_rules
+import pytest
+
+from simulator.replay import GROUP, reader_rules
+from simulator.replay_objects import NOT_LOADED, READER, Listed, loadable
 from workbench.cli import replaying
 from workbench.recordings.reading import Recording
 
@@ -44,6 +47,36 @@ def test_a_definition_converts_nothing_by_a_webhook() -> None:
     hook = {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://example.com"}}}
     [found] = loaded(Listed(DEFINITIONS, "CustomResourceDefinition", False, [named("a.b", spec={"conversion": hook})]))
     assert found["spec"]["conversion"] == {"strategy": "None"}
+
+
+def test_a_job_keeps_the_selector_with_its_old_id() -> None:
+    spec = {"manualSelector": False, "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "old"}}}
+    [found] = loaded(Listed("/apis/batch/v1/jobs", "Job", True, [named("token", spec=spec)]))
+    assert found["spec"] == {**spec, "manualSelector": True}
+
+
+@pytest.mark.parametrize(
+    ("resource", "metadata", "fields", "grace"),
+    [
+        ("pods", {}, {"spec": {"nodeName": "n"}}, 30),
+        ("pods", {}, {}, None),  # it is on no node
+        ("pods", {}, {"spec": {"nodeName": "n"}, "status": {"phase": "Failed"}}, None),
+        ("pods", {"finalizers": ["x.io/y"]}, {"status": {"phase": "Failed"}}, 30),
+        ("pods", {"deletionTimestamp": None}, {"spec": {"nodeName": "n"}}, None),
+        ("pods", {"deletionGracePeriodSeconds": "30", "finalizers": ["x.io/y"]}, {}, 0),
+        ("things", {"finalizers": ["x.io/y"]}, {}, 30),
+        ("things", {}, {}, None),
+        ("namespaces", {}, {}, 30),
+        ("customresourcedefinitions", {"finalizers": ["x.io/y"]}, {}, None),
+    ],
+)
+def test_an_object_that_was_being_deleted_is_so_again_if_it_stays(
+    resource: str, metadata: dict[str, Any], fields: dict[str, Any], grace: int | None
+) -> None:
+    ends = {"deletionTimestamp": "2026-11-28T03:00:00Z", "deletionGracePeriodSeconds": 30}
+    item = {"metadata": {"name": "x", **ends, **metadata}, **fields}
+    [found] = loadable([Listed(f"/api/v1/{resource}", "X", False, [item])])
+    assert found.grace == grace
 
 
 def test_paths_that_are_no_lists_are_never_written_to() -> None:
