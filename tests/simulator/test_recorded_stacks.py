@@ -16,6 +16,8 @@ from parts.slurm.names import TAINT
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.answers import FORBIDDEN, Get
 from physical_ai.settings import Overlay, load
+from physical_ai.settings.facts.pools import pool_selector
+from physical_ai.settings.models.node_pools import Pool
 from simulator.errors import SimulationError
 from simulator.home import Home
 from simulator.kubernetes.client import Client
@@ -25,7 +27,8 @@ from tests.simulator.homes import wipe
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import FIXED, physai
 from tests.simulator.test_recordings import NODE, different, stable
-from tests.support.amd_settings import MI300X
+from tests.support.amd_settings import OPERATOR, POOL
+from tests.support.amd_settings import STACK as WITH_AMD
 from tests.support.stacks import STACKS
 from workbench.cli import cluster_gates
 from workbench.recordings.addresses import Addresses
@@ -44,21 +47,25 @@ SLURM = (
     f"pools.h100gpu.taints=['{TAINT}']",
 )
 AMD = (
-    f"pools.mi300x={{sku: {MI300X}, driver: {{source: operator}}, scale: {{count: 1}}, subnet: 10.40.3.0/26}}",
-    'amdGpuOperator={driver: {version: "6.4.3", image: contoso.azurecr.io/amd/driver}}',
+    f"pools.mi300x={json.dumps(POOL)}",
+    OPERATOR,
 )
 CASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{stack: (stack, ()) for stack in STACKS},
     "slurm": ("dev-westus2", SLURM),
-    "amd": ("dev-westus2", AMD),
+    "amd": (WITH_AMD, AMD),
 }
 WITH_METRICS = "quickstart-westus2"
 FAULTS = ("plugin-stuck", "node-notready")
-TOO_MUCH = {
-    "metadata": {"name": "asks-too-much", "namespace": "default"},
-    "spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "99"}}}]},
-}
 ATTEMPTS = 5
+
+
+def asks_too_much(pools: Mapping[str, Pool]) -> dict[str, Any]:
+    """A Pod that no node has enough GPUs for. It selects a pool, as the admission policy of production wants."""
+    name, pool = list(pools.items())[1]
+    container = {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "99"}}}
+    spec = {"containers": [container], "nodeSelector": pool_selector(name, pool)}
+    return {"metadata": {"name": "asks-too-much", "namespace": "default"}, "spec": spec}
 
 
 @pytest.fixture
@@ -101,15 +108,17 @@ def answer(names: Sequence[str], *command: str) -> tuple[int, Any]:
     return found.code, document
 
 
-def differences(simulation: Simulation, file: Path, commands: Sequence[Sequence[str]]) -> list[str]:
+def differences(
+    simulation: Simulation, file: Path, settings: Sequence[str], commands: Sequence[Sequence[str]]
+) -> list[str]:
     """Commands whose answers on a new recording are others than on the cluster, with both."""
-    stack = simulation.stack
+    given = (simulation.stack, *settings)
     names = [each["metadata"]["name"] for each in administrator(simulation).get("/api/v1/nodes")["items"]]
     found: list[str] = []
     for _ in range(ATTEMPTS):  # something may still change between a recording and a command
-        physai("record", stack, "--logs", "-o", str(file))
+        physai("record", *given, "--logs", "-o", str(file))
         pairs = {
-            " ".join(each): (answer(names, *each, stack), answer((), *each, "--from", str(file))) for each in commands
+            " ".join(each): (answer(names, *each, *given), answer((), *each, "--from", str(file))) for each in commands
         }
         found = [f"{command}: {live} | {recorded}" for command, (live, recorded) in pairs.items() if live != recorded]
         if not found:
@@ -158,17 +167,17 @@ def test_a_stack_is_recorded_and_replayed(case: str, home: Home, tmp_path: Path)
     physai("up", stack, *settings, *(("--telemetry",) if metrics else ()))
     simulation, file = Simulation(stack, home), tmp_path / "a.gz"
     pools = load(stack, [Overlay.assign(assignments)]).settings.pools
-    administrator(simulation).request("POST", "/api/v1/namespaces/default/pods", TOO_MUCH)
+    administrator(simulation).request("POST", "/api/v1/namespaces/default/pods", asks_too_much(pools))
     commands = [("doctor",), ("gates",), *(("why", each) for each in (*pools, "asks-too-much"))]
     if metrics:
         commands += [("alerts",), ("usage",)]
-    assert differences(simulation, file, commands) == []
+    assert differences(simulation, file, settings, commands) == []
     for fault in FAULTS:
         try:
             physai("fault", "inject", fault, "--stack", stack)
         except (AssertionError, SimulationError):
             continue  # no node of the stack can have it
-        assert differences(simulation, file, commands) == [], fault
+        assert differences(simulation, file, settings, commands) == [], fault
     recording = read(file)
     assert KEY.split()[1] not in json.dumps(recording.entries)
     wipe(home)  # a replay needs no second control plane beside it, and `down` would take a minute
