@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from physical_ai.nested import is_mapping
 from physical_ai.planning.plan import Plan
 from physical_ai.settings.faults import Fault, SettingsError, fault
-from physical_ai.settings.layers.merge import Merged
+from physical_ai.settings.layers.merge import Merged, merge
 from physical_ai.settings.layers.names import StackName
 from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.layers.shape import below, tree
@@ -47,8 +48,11 @@ class Loaded:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """Merged data of the stack's files, without the defaults of the models."""
-        return self.merged.data
+        """Merged data of the stack's files, without the defaults of the models. It has the form of a stack file: null
+        removes a value that a layer below the stack file sets.
+        """
+        below = self.merged.layers[: self.merged.rank(self.merged.last)]
+        return _over(merge(below, self.merged.last).data, self.merged.data)
 
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
         """Raises SettingsError if a value is only a placeholder, such as an address from an example.
@@ -85,6 +89,15 @@ class Loaded:
             fix = suggestion(wanted, values, str(StackName(self.settings.environment, self.settings.region)))
             raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
         return found
+
+
+def _over(below: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """`data` with null for each key that only `below` has, at any depth."""
+    kept = {
+        key: _over(below[key], value) if is_mapping(value) and is_mapping(below.get(key)) else value
+        for key, value in data.items()
+    }
+    return {**kept, **{key: None for key in below if key not in data}}
 
 
 def dump(settings: Settings) -> dict[str, Any]:

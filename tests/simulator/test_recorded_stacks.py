@@ -96,6 +96,7 @@ def renamed(text: str, names: Sequence[str]) -> str:
 def answer(names: Sequence[str], *command: str) -> tuple[int, Any]:
     """Exit code and document of a command, without what names its source."""
     found = physai(*command, "--json", expect=(0, 1, 3))
+    assert "do not load here" not in found.err
     document = json.loads(renamed(found.out, names) or "{}")
     document.pop("cluster", None)
     document["unread"] = [each for each in document.get("unread", ()) if not each.startswith("alerts and Xids")]

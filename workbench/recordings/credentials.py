@@ -48,6 +48,8 @@ text.
 """
 _FLAG = re.compile(r"^--?[A-Za-z][^\s=]{0,80}(?:=[^\n]*)?$")
 _PROGRAM = re.compile(r"^(?:[a-z][a-z-]{0,30}|/[\w./-]{1,64})$")
+PUBLIC_KEY = re.compile(r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp\d{3}) (?:AAAA|\(removed\))")
+"""Pattern of a public key of SSH, as in a file of authorized keys, with or without its content."""
 _SMALL = re.compile(r"^\d{1,5}$")
 _LONGEST_YAML, _LONGEST_JSON = 64 << 10, 4 << 20
 _MAPPING = re.compile(r"^[ \t-]{0,64}[\"']?[\w./-]{1,128}[\"']?:(?:[ \t]|$)", re.MULTILINE)
@@ -175,16 +177,22 @@ class Remover:
         return self._clean(value, key)
 
     def _gone(self, value: Any, text: str = REMOVED) -> Any:
-        """Replacement of the same type for a value that is to be removed: `text` for a text, an empty list or map for a
-        list or map. An empty value, a boolean or null is returned unchanged.
+        """Replacement of the same type for a value that is to be removed: `text` for a text, an empty map for a map, a
+        list of replacements for a list of texts, an empty list for any other list. A public key of SSH keeps its kind.
+        An empty value, a boolean or null is returned unchanged.
         """
         if isinstance(value, (bool, type(None))) or not value:
             return value
         if isinstance(value, str):
             if GONE.match(value) or value.lower() in ("true", "false"):
                 return value
+            if PUBLIC_KEY.match(value):
+                return self.text(value)
             self.removed += 1
             return text
+        texts = _texts(value)
+        if texts:
+            return [self._gone(each, text) for each in texts]
         self.removed += 1
         return type(value)()
 
@@ -236,6 +244,12 @@ class Remover:
             else:
                 found.append(self._length(each))
         return found
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a list of texts; an empty list for any other value."""
+    given = cast("list[Any]", value) if isinstance(value, list) else []
+    return given if all(isinstance(each, str) for each in given) else []
 
 
 def _is_dropped(key: str) -> bool:

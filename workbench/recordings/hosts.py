@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from workbench.recordings import addresses
 
@@ -41,6 +41,9 @@ followed by a port.
 """
 _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNames|commonName|domain|serverName"
                   r"|azurePortalFQDN|privateFQDN|fullyQualifiedDomainName|loginServer|hostName)$")  # fmt: skip
+_ZONE_KEY = re.compile(r"(?:^|[./_-])(?:zone|zoneName|dnsZone|privateDnsZone|hostedZoneName)$")
+_ZONE_ID = re.compile(r"/providers/microsoft\.network/(?:private)?dnszones/([A-Za-z0-9.-]{1,253})", re.IGNORECASE)
+"""DNS zone in the id of a resource of Azure."""
 _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
 _REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
@@ -48,21 +51,31 @@ _SINGLE = re.compile(r"(?=[A-Za-z-]{0,63}[0-9]|[A-Za-z0-9]{1,62}-)[A-Za-z0-9][A-
 """Pattern of a host name of one label with a digit or a hyphen. Without either, the label could be an ordinary word."""
 
 
-def suffix(host: str) -> str:
-    """Ending for a host's replacement: a domain of Azure if the host is in that domain, `.example.com` for any other
-    host with a domain, and empty for a host of one label.
+def suffix(host: str, known: Mapping[str, str]) -> str:
+    """Ending for a host's replacement: the replacement of the nearest domain around the host in `known`, else a domain
+    of Azure if the host is in that domain, `.example.com` for any other host with a domain, and empty for a host of one
+    label.
     """
     if "." not in host:
         return ""
+    for domain in _domains_around(host):
+        if domain in known:
+            return f".{known[domain]}"
     return next((each for each in OF_AZURE if host.endswith(each)), ".example.com")
 
 
+def _domains_around(host: str) -> Iterator[str]:
+    labels = host.split(".")
+    yield from (".".join(labels[start:]) for start in range(1, len(labels) - 1))
+
+
 def of_value(key: str, text: str) -> Iterator[str]:
-    """Host in the value `text` of the field `key`: the whole value if the field is for hosts, or the image's registry
-    if the field is for images; nothing for any other field. A host of one label counts only if it has a digit or a
-    hyphen.
+    """Host in the value `text` of the field `key`: the whole value if the field is for hosts or DNS zones, or the
+    image's registry if the field is for images; nothing for any other field. A host of one label counts only if it has
+    a digit or a hyphen.
     """
-    if _KEY.search(key) and (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text):
+    is_name = (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text)
+    if (_KEY.search(key) and is_name) or (_ZONE_KEY.search(key) and _is_zone(text)):
         yield text
     elif _IMAGE_KEY.search(key) and (registry := _REGISTRY.match(text)) is not None:
         yield registry[1]
@@ -76,6 +89,12 @@ def of_text(text: str) -> Iterator[str]:
     for groups in _NAMED.findall(text):
         yield from (each for each in groups if each and not each[-1].isdigit())
     yield from (each for each in _AZURE_HOST.findall(text) if each.split(".")[0].lower() not in _SHARED)
+    yield from (each for each in _ZONE_ID.findall(text) if _is_zone(each))
+
+
+def _is_zone(text: str) -> bool:
+    """True for the name of a DNS zone that is none of Azure's own, such as privatelink.blob.core.windows.net."""
+    return bool(_DOTTED.fullmatch(text)) and not text[-1].isdigit() and not f".{text.lower()}".endswith(OF_AZURE)
 
 
 def identifies(host: str) -> bool:

@@ -53,8 +53,10 @@ class Replacer:
             taken = {*found.texts, *self._words.values(), *self._phrases.values()}
             self._fill(further, given, taken, "user-{:04d}", "users")
         self._fill(self._words, found.names, found.texts, "name{:04d}", "names")
-        for host in found.hosts:
-            self._fill(self._words, {host: None}, found.texts, f"h{{:04d}}{hosts.suffix(host)}", "hosts")
+        zones: dict[str, str] = {}
+        for host in sorted(found.hosts, key=lambda each: each.count(".")):  # a zone before the hosts in it
+            self._fill(self._words, {host: None}, found.texts, f"h{{:04d}}{hosts.suffix(host, zones)}", "hosts")
+            zones[host] = self._words.get(host, host)
         for short, whole in found.short_names():
             self._words.setdefault(short, self._words[whole].split(".")[0])
         for each, given in list(self._words.items()):
