@@ -48,6 +48,10 @@ OWN_OBJECTS = frozenset({
 """Objects of the recording that are not loaded, because the API server or this module creates its own object with the
 same name.
 """
+OWN_REPORTERS = ("ipallocator-repair-controller", "portallocator-repair-controller")
+"""Reporters of events that the API server writes by itself (kubernetes/kubernetes, pkg/registry/core/service): it may
+look at a new Service before it knows that the Service's address is taken.
+"""
 SERVER_CHOOSES: Mapping[str, tuple[str, ...]] = {
     "services": ("spec.clusterIP", "spec.clusterIPs[]"),
     "customresourcedefinitions": ("status", "spec.conversion"),

@@ -21,7 +21,7 @@ from physical_ai.settings.models.node_pools import Pool
 from simulator.errors import SimulationError
 from simulator.home import Home
 from simulator.kubernetes.client import Client
-from simulator.replay_objects import NOT_LOADED, OWN_OBJECTS, SERVER_CHOOSES
+from simulator.replay_objects import NOT_LOADED, OWN_OBJECTS, OWN_REPORTERS, SERVER_CHOOSES
 from simulator.simulation import Simulation
 from tests.simulator.homes import wipe
 from tests.simulator.killed_install import administrator
@@ -149,7 +149,8 @@ def objects(recording: Recording) -> dict[str, str]:
         chosen = {each.removesuffix("[]").partition(".")[2] for each in paths if each.startswith("spec.")}
         for each in () if resource in NOT_LOADED else items:
             own = f"{resource} {each['metadata'].get('namespace', '')}/{each['metadata']['name']}"
-            if own not in OWN_OBJECTS and not each["metadata"]["name"].startswith("system:"):
+            is_of_server = own in OWN_OBJECTS or each.get("reportingComponent") in OWN_REPORTERS
+            if not is_of_server and not each["metadata"]["name"].startswith("system:"):
                 spec = {key: value for key, value in (each.get("spec") or {}).items() if key not in chosen}
                 item = {key: value for key, value in each.items() if key not in paths} | (
                     {"spec": spec} if chosen else {}
