@@ -37,6 +37,7 @@ PANELS = {
         "cost": "Estimate the cost per pool, hour and month",
         "time": "Estimate how long a first deployment takes",
         "usage": "Show the GPU-hours that workflows used",
+        "goodput": "Estimate the useful share of GPU time, and what would raise it",
         "sizes": "List VM sizes, their GPUs and prices",
         "regions": "List regions, and where a stack's pools could run",
         "status": "Show the simulated stack: nodes, GPUs, workflows",
