@@ -31,7 +31,7 @@ _REASON = re.compile(
 _COUNT = re.compile(r"tokens$", re.IGNORECASE)
 _NUMBER = re.compile(r"\s{0,8}[0-9]{1,7}(?![\w.-])")
 _REFERENCES = re.compile(
-    r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation)|[-_]name"
+    r"(?:[a-z](?:Name|Names|Namespace|Ref|Refs|Reference|References|Seconds|Provider|Rotation|Generation)|[-_]name"
     r"|(?:[cC]onfig|[pP]ull|[rR]egistry|[dD]atastore|[eE]xisting|[tT]ls|[cC]ert)Secrets?)$"
 )
 """Endings of the names of API fields that refer to a Secret and do not contain one. The endings are used for fields of

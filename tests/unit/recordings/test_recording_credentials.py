@@ -61,6 +61,7 @@ def test_references_to_secrets_are_kept() -> None:
         "secretName": "tls",
         "secretKeyRef": {"name": "a", "key": "password"},
         "tokenExpirationSeconds": 3600,
+        "passwordGeneration": 3,
         "automountServiceAccountToken": False,
         "taints": [{"key": "nvidia.com/gpu", "value": "present"}],
     }
