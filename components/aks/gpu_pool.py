@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
 import pulumi
@@ -68,21 +68,30 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
 class GpuPoolArgs:
     """Inputs of `GpuPool`.
 
-    `subnet_assignment`: role assignment with which the control plane can join nodes to the subnet.
-    `retry`: hook that repeats the creation until the role is in effect.
-    `guard`: hook that fails an upgrade which AKS would refuse, and names the PodDisruptionBudgets that block it.
+    The last three are for a platform whose program creates the cluster, too. A program with a cluster that exists omits
+    them (docs/existing-aks.md).
     """
 
     name: str
+    """Name of the pool in AKS: 1 to 12 lowercase letters and digits, beginning with a letter."""
     pool: Pool
+    """Settings of the pool: size, scale, driver, disk, priority."""
     resource_group_name: pulumi.Input[str]
+    """Resource group of the cluster."""
     cluster: containerservice.ManagedCluster
+    """Cluster that gets the pool: a resource of the program, or one that `ManagedCluster.get` has read."""
     kubernetes_version: str
-    subnet_id: pulumi.Input[str]
-    subnet_assignment: authorization.RoleAssignment
-    tags: Mapping[str, str]
-    retry: pulumi.ErrorHook
-    guard: pulumi.ResourceHook
+    """Kubernetes version of the nodes, such as `1.36`; at most that of the control plane."""
+    subnet_id: pulumi.Input[str] | None = None
+    """Id of the subnet whose addresses the nodes get; None in a cluster whose network AKS has made."""
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Azure tags of the pool and its machines."""
+    subnet_assignment: authorization.RoleAssignment | None = None
+    """Role assignment with which the control plane can join nodes to the subnet; None if it has the right already."""
+    retry: pulumi.ErrorHook | None = None
+    """Hook that repeats the creation until the role is in effect."""
+    guard: pulumi.ResourceHook | None = None
+    """Hook that fails an upgrade which AKS would refuse, and names the PodDisruptionBudgets that block it."""
 
 
 class GpuPool(pulumi.ComponentResource):
@@ -113,7 +122,7 @@ class GpuPool(pulumi.ComponentResource):
                 # No deleted_with, although the pool is deleted with the cluster: a destroy that fails at the cluster
                 # would have removed pools from the state that still run.
                 replace_with=[args.cluster],
-                depends_on=[args.subnet_assignment],
+                depends_on=[args.subnet_assignment] if args.subnet_assignment is not None else [],
                 ignore_changes=ignored_changes(args.pool),
                 # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; it would send changes
                 # of the others as an update, which ARM refuses with PropertyChangeNotAllowed.
@@ -121,7 +130,10 @@ class GpuPool(pulumi.ComponentResource):
                 # The name is fixed, and ARM's PUT of an existing pool is an update.
                 delete_before_replace=True,
                 # A pool added to a running cluster finds its subnet's role seconds old.
-                hooks=pulumi.ResourceHookBinding(on_error=[args.retry], before_update=[args.guard]),
+                hooks=pulumi.ResourceHookBinding(
+                    on_error=[args.retry] if args.retry is not None else [],
+                    before_update=[args.guard] if args.guard is not None else [],
+                ),
             ),
         )
         self.settled = self.node_pool.urn.recover(lambda _: args.name)

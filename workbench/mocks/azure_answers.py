@@ -178,7 +178,8 @@ def created(
         computed |= {"identity": {**inputs["identity"], "userAssignedIdentities": used}}
     if type_.endswith(":ManagedCluster"):
         issuer = f"https://{inputs['location']}.oic.prod-aks.azure.com/{guid('tenant')}/{guid('issuer', own)}/"
-        identities: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}
+        given = inputs["identity"].get("userAssignedIdentities", ())
+        identities: dict[str, dict[str, Any]] = {each: {} for each in given}
         computed |= {
             "oidcIssuerProfile": {"enabled": True, "issuerURL": issuer},
             # The inputs have a list of identities, the outputs a map.
