@@ -286,9 +286,18 @@ class ControlPlane:
         return ControlPlaneFailed(f"{name} {what}.\n{last_words(lines, self.folder)}\n  Full log: {log}")
 
     def _forget_leases(self) -> None:
-        """Deletes the node leases: a restarted KWOK would otherwise wait for its predecessor's leases to expire."""
-        with self._client() as client:
-            client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
+        """Deletes the node leases: a restarted KWOK would otherwise wait for its predecessor's leases to expire.
+
+        Raises:
+            ControlPlaneFailed: The API server does not do it within the time of a start.
+        """
+        path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+        try:
+            with self._client() as client:
+                # A busy machine may need longer than the time for one question about readiness.
+                client.delete(path, timeout=START_SECONDS)
+        except httpx.HTTPError as problem:
+            raise self._failed("kube-apiserver", f"did not delete the leases of nodes ({problem})") from problem
 
 
 def _succeeds(client: httpx.Client, path: str) -> bool:
