@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory, StandingRole
 from simulator.azure.cluster_host import NodeHost
 from simulator.azure.pool_cloud import Options, PoolCloud
+from simulator.azure.restrictions import NAMES as RESTRICTIONS
+from simulator.azure.restrictions import Restrictions
 from simulator.azure.roles import guid_of
 from simulator.entra import DEPLOYER, DEPLOYERS, PRINCIPALS, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import SimulationError
 
 AZURE_FILE = "azure.json"
+LIMITS = ("quota", "capacity", "busy", "taken")
 LIMITS_FILE = "limits.json"
 """File with limits of the simulated Azure that are lower than the defaults. Example: `{"quota": {"lowPriorityCores":
 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}, "taken": {"StorageAccount": ["stdev1"]}}`.
 
+The members of `Restrictions` are keys, too: `{"restricted": {"Standard_D8ds_v5": []}, "absent": ["Standard_LRS"]}`.
 `quota` is in vCPUs and `capacity` in nodes. `"busy": {"cpu": 3}` means that the first three requests to the pool `cpu`
 or to its cluster are refused because Azure upgrades the pool. `taken` lists names that other customers hold.
 """
@@ -60,11 +65,24 @@ def _options(folder: Path, *, record: bool) -> Options:
         capacity=limits.get("capacity"),
         busy=limits.get("busy"),
         taken=limits.get("taken"),
+        restrictions=_restrictions(folder / LIMITS_FILE, limits),
     )
+
+
+def _restrictions(file: Path, limits: Mapping[str, Any]) -> Restrictions:
+    """Restrictions of the subscription in the file of limits. Raises SimulationError."""
+    if unknown := sorted(limits.keys() - {*LIMITS, *RESTRICTIONS}):
+        known = ", ".join((*LIMITS, *RESTRICTIONS))
+        raise SimulationError(f"{file}: `{unknown[0]}` is no limit of the simulated Azure; the keys are {known}")
+    try:
+        return Restrictions.read(limits)
+    except (KeyError, TypeError, ValueError) as problem:
+        example = '{"name": "…", "type": "*", "path": "location", "values": ["westus2"]}'
+        raise SimulationError(f"{file}: denials: {problem}; write each as {example}") from None
 
 
 def _limits(file: Path) -> dict[str, Any]:
     try:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except ValueError as problem:
-        raise SimulationError(f"{file}: {problem}; write an object with `quota`, `capacity`, `busy`, `taken`") from None
+        raise SimulationError(f"{file}: {problem}; write an object with {', '.join(LIMITS)}") from None

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 
 from simulator.azure import capacity as machines
 from simulator.azure import groups, ids, outputs, puts, rights, schema
+from simulator.azure.admission import admission
 from simulator.azure.bodies import Json
 from simulator.azure.cluster_host import ClusterHost
 from simulator.azure.cluster_operations import KINDS, ClusterOperations
@@ -100,9 +101,8 @@ class Cloud(PoolCloud):
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
             request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
-            self._raise_first(
-                request.id, chain(schema.refusals(mapping, request.body, request.api_version), refusals(request))
-            )
+            broken = schema.refusals(mapping, request.body, request.api_version)
+            self._raise_first(request.id, chain(admission(request), broken, refusals(request)))
             before = [old, *puts.inline_children(old, self._azure())] if old else []
             staged = puts.record(claim(request, self._store), self._store, self.clock)
             self._store.save()
@@ -127,7 +127,8 @@ class Cloud(PoolCloud):
             resource = self._azure().get(resource_id)
             if resource is None:
                 return
-            self._raise_first(resource.id, refusals(Delete(resource, self._azure())))
+            request = Delete(resource, self._azure())
+            self._raise_first(resource.id, chain(admission(request), refusals(request)))
             self._store.put(replace(resource, state="Deleting"))
             self._store.save()
         if resource.kind == "ResourceGroup":

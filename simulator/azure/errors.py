@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ class Refusal:
     target: str = ""
     flat: bool = False
     """True if the error body has no envelope `error`, as with AKS."""
+    information: tuple[Mapping[str, Any], ...] = ()
+    """Entries of `additionalInfo`, such as the policies that deny a resource."""
 
     @models("arm-error-shape")
     def body(self) -> dict[str, Any]:
@@ -32,7 +35,8 @@ class Refusal:
         target = {"target": self.target} if self.target else {}
         if self.flat:
             return {"code": self.code, "details": None, "message": self.message, "subcode": "", **target}
-        return {"error": {"code": self.code, "message": self.message, **target, "details": []}}
+        more = {"additionalInfo": list(self.information)} if self.information else {}
+        return {"error": {"code": self.code, "message": self.message, **target, "details": [], **more}}
 
     def __str__(self) -> str:
         """The refusal in the format in which azure-native prints it."""

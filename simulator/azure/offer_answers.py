@@ -25,12 +25,9 @@ EDITIONS: Mapping[str, str] = {tier: tier for tier in ("Burstable", "GeneralPurp
 REDIS_VERSION = "2025-07-01"
 
 
-def sizes(azure: AzureState, region: Region, restricted: Mapping[str, Collection[str]]) -> Iterator[Json]:
-    """Descriptions of a region's VM sizes, in the form of the Compute SKU API.
-
-    Args:
-        restricted: Zones that the subscription may not use, by VM size. An empty collection restricts the whole region.
-    """
+def sizes(azure: AzureState, region: Region) -> Iterator[Json]:
+    """Descriptions of a region's VM sizes, in the form of the Compute SKU API."""
+    restricted = azure.restrictions.restricted
     for name in sorted(region.sizes):
         row = azure.offers.size(name)
         described: dict[str, Any] = {"vCPUs": str(vcpus(name)), **azure.offers.capabilities(name)}
@@ -56,14 +53,14 @@ def _restriction(region: str, zones: Collection[str]) -> Json:
     return {"type": kind, "values": [region], "restrictionInfo": info, "reasonCode": UNAVAILABLE}
 
 
-def vcpu_usages(azure: AzureState, region: str, unentitled: Collection[str]) -> Iterator[Json]:
+def vcpu_usages(azure: AzureState, region: str) -> Iterator[Json]:
     """Usages of vCPU quotas, without families that the subscription may not use (as in a public record of
     2026-08-13).
     """
     used = used_by_others("", region, azure)
     families: Mapping[str, Any] = load_json("quota_families.json")
     for name in (REGIONAL, LOW_PRIORITY, *families):
-        if name not in unentitled:
+        if name not in azure.restrictions.unentitled:
             yield usage(name, used[name], azure.limit(name))
 
 
@@ -89,9 +86,9 @@ def kubernetes_versions() -> list[Json]:
     ]
 
 
-def postgres(region: str) -> Json:
+def postgres(azure: AzureState, region: str) -> Json:
     """PostgreSQL's capabilities in a region. Azure answers with a list that has only this element."""
-    found = offered(region)
+    found = offered(region, azure)
     zonal = found.get("zoneRedundantHaSupported", "Enabled")
     have: list[int] = found.get("generations", [])
     names = sorted(each for each in POSTGRES_SIZES if not have or generation_of(each) in (None, *have))
@@ -110,29 +107,29 @@ def postgres(region: str) -> Json:
             for edition in EDITIONS
         ],
         "supportedServerVersions": [{"name": each, "supportedVersionsToUpgrade": []} for each in POSTGRES_VERSIONS],
-        "restricted": "Disabled",
+        "restricted": found.get("restricted", "Disabled"),
         "zoneRedundantHaSupported": zonal,
         "geoBackupSupported": found.get("geoBackupSupported", "Enabled"),
         "zoneRedundantHaAndGeoBackupSupported": found.get("zoneRedundantHaAndGeoBackupSupported", zonal),
     }
 
 
-def storage(absent: Collection[str]) -> Iterator[Json]:
+def storage(azure: AzureState) -> Iterator[Json]:
     """Descriptions of storage SKUs: one for each region, kind of account, and redundancy."""
     kinds: dict[str, dict[str, Any]] = load_json("storage_skus.json")
     for region in regions().values():
         for kind, row in kinds.items():
             for name in row["skus"]:
-                if name not in absent and (region.zones or "ZRS" not in name):
+                if name not in azure.restrictions.absent and (region.zones or "ZRS" not in name):
                     yield {**_sku("storageAccounts", name, region.name), "kind": kind}
 
 
-def redis(absent: Collection[str]) -> Iterator[Json]:
+def redis(azure: AzureState) -> Iterator[Json]:
     """Descriptions of Azure Managed Redis: one for each region and size."""
     names: list[str] = tables.table("RedisEnterprise", REDIS_VERSION)["sku.name"]["enum"]
     for region in regions().values():
         for name in names:
-            if name not in absent:
+            if name not in azure.restrictions.absent:
                 yield _sku("redisEnterprise", name, region.name)
 
 

@@ -19,6 +19,7 @@ from simulator.azure.cluster_operations import PoolOperations
 from simulator.azure.deleted_vaults import kept
 from simulator.azure.locks import PoolLocks, SharedLock
 from simulator.azure.offers import CatalogOffers, Offers
+from simulator.azure.restrictions import Restrictions
 from simulator.azure.state import AzureState, Directory, Resource
 from simulator.azure.store import Store
 
@@ -39,6 +40,7 @@ class Options(TypedDict, total=False):
     offers: Offers | None
     taken: Mapping[str, Collection[str]] | None
     """Globally unique names that other customers hold, by kind of resource."""
+    restrictions: Restrictions | None
     accepts_retired_sizes: bool
     """True to accept a VM size that Azure has retired, as Azure did before it retired the size."""
 
@@ -54,6 +56,7 @@ class PoolCloud:
         self.directory = options.get("directory") or Directory()
         self._quota, self._offers = dict(options.get("quota") or {}), options.get("offers") or CatalogOffers()
         self._capacity, self._taken = dict(options.get("capacity") or {}), dict(options.get("taken") or {})
+        self.restrictions = options.get("restrictions") or Restrictions()
         self._accepts_retired_sizes = options.get("accepts_retired_sizes", False)
         self._store = Store(path)
         self._lock = SharedLock(path, self._store.refresh)
@@ -83,6 +86,7 @@ class PoolCloud:
             accepts_retired_sizes=self._accepts_retired_sizes,
             deleted_vaults=kept(self._store.deleted_vaults, self.clock.now()),
             taken=self._taken,
+            restrictions=self.restrictions,
             budgets=self._budgets,
         )
 

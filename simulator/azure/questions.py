@@ -7,23 +7,24 @@ Microsoft.PolicyInsights checkPolicyRestrictions 2023-03-01, Microsoft.Network u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from simulator.azure import ids, offer_answers, rights
 from simulator.azure.bodies import Json, get
 from simulator.azure.cloud import Cloud
+from simulator.azure.counted import COUNTED, numbers
 from simulator.azure.data import mappings, tables
-from simulator.azure.deployments import Denial, Judge
+from simulator.azure.deployments import Judge
 from simulator.azure.deployments.wire import foreseen, validated
 from simulator.azure.errors import ArmError, Refusal
 from simulator.azure.offers import location
-from simulator.azure.places import Region
+from simulator.azure.places import Region, regions
 from simulator.azure.resource_answers import (
     below,
     group,
-    identities,
+    listed,
     name_action,
     name_available,
     resource,
@@ -36,9 +37,10 @@ _OWN = rf"{SUBSCRIPTION}/providers"
 _DEPLOYMENT = rf"{_OWN}/Microsoft\.Resources/deployments/[^/]+"
 _LOCATION = r"locations/(?P<region>[^/]+)"
 _GROUP = rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)/providers"
+_TYPE = r"(?P<type>Microsoft\.[A-Za-z]+/[A-Za-z]+)"
 _PATH = r"[^/]+(?:/(?!providers/)[^/]+/[^/]+)+"
 """Namespace, types and names of a resource."""
-EVERYWHERE = ("West US 2", "West Europe", "Southeast Asia", "Sweden Central", "East US 2", "South Central US")
+DISPLAYED = ("West US 2", "West Europe", "Southeast Asia", "Sweden Central", "East US 2", "South Central US")
 OWNER_ACTIONS = ("*",)
 MORE_TYPES: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute/virtualMachines": ("2024-07-01",),
@@ -52,22 +54,6 @@ MORE_TYPES: dict[str, tuple[str, ...]] = {
 Source for AKS's usages: Azure docs, resource provider operations, `Microsoft.ContainerService/locations/usages/read`;
 their API version is assumed.
 """
-COUNTED: Mapping[str, Mapping[str, tuple[str, int]]] = {
-    "microsoft.network": {
-        "PublicIPAddresses": ("PublicIPAddress", 1000),
-        "StandardSkuPublicIpAddresses": ("PublicIPAddress", 1000),
-        "VirtualNetworks": ("VirtualNetwork", 1000),
-        "NetworkSecurityGroups": ("NetworkSecurityGroup", 5000),
-        "RouteTables": ("RouteTable", 200),
-        "NatGateways": ("NatGateway", 1000),
-        "PrivateEndpoints": ("PrivateEndpoint", 1000),
-    },
-    "microsoft.storage": {"StorageAccounts": ("StorageAccount", 250)},
-    "microsoft.containerservice": {"ManagedClusters": ("ManagedCluster", 100)},
-}
-"""Resource provider in lower case → usage name → kind of the counted resource, and Azure's default limit (Azure
-docs, subscription service limits; assumed).
-"""
 Answer = tuple[int, Json]
 Handle = Callable[[Mapping[str, str], Mapping[str, str], Any, str], Answer]
 """Function (parts of the path, parameters, body, caller) -> answer."""
@@ -79,27 +65,8 @@ class Questions:
 
     cloud: Cloud
     name: str = "simulated"
-    registered: Collection[str] | None = None
-    """Resource providers that are registered in the subscription; None if all that this project uses are registered."""
-    denials: Sequence[Denial] = ()
-    counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Used amount and limit of a quota (a usage in Azure's API), by the usage's name. Other usages are counted from the
-    resources that exist.
-    """
-    closed: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Names of the regions that do not offer a type, by ARM type."""
     lacks: Collection[str] = ()
     """Resource types that are missing in Azure's list of providers."""
-    restricted: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Zones in which the subscription may not use a VM size, by size; an empty collection means the whole region."""
-    unentitled: Collection[str] = ()
-    """vCPU quotas that Azure does not list, because the subscription may not use their sizes."""
-    absent: Collection[str] = ()
-    """Cache sizes and storage redundancies that no region offers the subscription."""
-    features: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Registration states of preview features, by `namespace/name`; features that are not listed are NotRegistered."""
-    locks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Resource locks: scope → `ReadOnly` or `CanNotDelete`."""
 
     def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         """HTTP status and body of the answer to a request. Raises ArmError."""
@@ -129,7 +96,7 @@ class Questions:
             ("GET", rf"{_OWN}/(?P<namespace>Microsoft\.(?:Storage|Cache))/skus", self._skus),
             ("GET", rf"{_OWN}/Microsoft\.Features/providers/(?P<feature>[^/]+/features/[^/]+)", self._feature),
             ("POST", rf"{_OWN}/(?P<namespace>Microsoft\.[A-Za-z]+)/checkNameAvailability", self._name),
-            ("GET", rf"{_GROUP}/Microsoft\.ManagedIdentity/userAssignedIdentities", self._read(identities)),
+            ("GET", rf"(?P<scope>{SUBSCRIPTION}(?:/resourceGroups/[^/]+)?)/providers/{_TYPE}", self._read(listed)),
             ("GET", rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)", self._read(group)),
             ("GET", rf"{SUBSCRIPTION}/resourceGroups/(?P<group>[^/]+)/resources", self._read(resources)),
             ("GET", rf"(?P<above>{_GROUP}/{_PATH})/(?P<below>[^/]+|providers/[^/]+/[^/]+)", self._read(below)),
@@ -150,7 +117,7 @@ class Questions:
 
     def _judge(self, caller: str, action: str) -> Judge:
         self._may(caller, f"Microsoft.Resources/deployments/{action}/action")
-        return Judge(self.cloud, caller, self.registered, self.denials)
+        return Judge(self.cloud, caller)
 
     def _validate(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         return validated(self._judge(caller, "validate"), parts["subscription"], body)
@@ -161,7 +128,7 @@ class Questions:
     def _policies(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, "Microsoft.PolicyInsights/checkPolicyRestrictions/read")
         content: Json = get(body, "resourceDetails.resourceContent") or {}
-        found = [each for each in self.denials if each.denies(str(content.get("type", "")), content)]
+        found = [each for each in self.cloud.restrictions.denials if each.denies(str(content.get("type", "")), content)]
         evaluations = [
             {
                 "policyInfo": {
@@ -177,23 +144,26 @@ class Questions:
         return 200, {"fieldRestrictions": [], "contentEvaluationResult": {"policyEvaluations": evaluations}}
 
     def _subscription(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
-        found = {"subscriptionId": parts["subscription"], "displayName": self.name, "state": "Enabled"}
-        return 200, {**found, "tenantId": self.cloud.directory.tenant}
+        found = {"subscriptionId": parts["subscription"], "displayName": self.name}
+        return 200, {**found, "state": self.cloud.restrictions.state, "tenantId": self.cloud.directory.tenant}
 
     def _providers(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         versions = {each.arm_type: tables.published_versions()[each.arm_type] for each in mappings().values()}
+        shown = {location(each) for each in DISPLAYED}
+        everywhere = [*DISPLAYED, *(each for each in regions() if each not in shown)]
         by_namespace: dict[str, list[Json]] = {}
         for arm_type, published in (versions | MORE_TYPES).items():
             namespace, _, kind = arm_type.partition("/")
             if arm_type not in self.lacks:
-                without = {each.lower() for each in self.closed.get(arm_type, ())}
+                without = {location(each) for each in self.cloud.restrictions.closed.get(arm_type, ())}
                 row = {
                     "resourceType": kind,
                     "apiVersions": list(reversed(published)),
-                    "locations": [each for each in EVERYWHERE if each.lower() not in without],
+                    "locations": [each for each in everywhere if location(each) not in without],
                 }
                 by_namespace.setdefault(namespace, []).append(row)
-        known = None if self.registered is None else {each.lower() for each in self.registered}
+        registered = self.cloud.restrictions.registered
+        known = None if registered is None else {each.lower() for each in registered}
         return 200, {
             "value": [
                 {
@@ -234,7 +204,7 @@ class Questions:
         return 200, {
             "value": [
                 {"id": f"{scope}/providers/Microsoft.Authorization/locks/kept", "properties": {"level": level}}
-                for scope, level in self.locks.items()
+                for scope, level in self.cloud.restrictions.locks.items()
                 if ids.is_under(scope, own)
             ]
         }
@@ -243,7 +213,7 @@ class Questions:
         self._may(caller, "Microsoft.Compute/skus/read")
         wanted = re.fullmatch(r"location eq '([^']+)'", parameters.get("$filter", ""))
         region = self.cloud.azure().offers.region(wanted[1]) if wanted is not None else None
-        rows = offer_answers.sizes(self.cloud.azure(), region, self.restricted) if region is not None else ()
+        rows = offer_answers.sizes(self.cloud.azure(), region) if region is not None else ()
         return 200, {"value": list(rows)}
 
     def _usages(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
@@ -251,13 +221,9 @@ class Questions:
         self._may(caller, f"{namespace}/locations/usages/read")
         place = self._region(parts).name
         if namespace.lower() == "microsoft.compute":
-            return 200, {"value": list(offer_answers.vcpu_usages(azure, place, self.unentitled))}
-        rows = {
-            name: (sum(each.location == place for each in azure.of_kind(kind)), azure.quota.get(name, most))
-            for name, (kind, most) in COUNTED.get(namespace.lower(), {}).items()
-        }
-        rows |= self.counts
-        return 200, {"value": [offer_answers.usage(name, *numbers) for name, numbers in rows.items()]}
+            return 200, {"value": list(offer_answers.vcpu_usages(azure, place))}
+        rows = {name: numbers(namespace, name, place, azure) for name in COUNTED.get(namespace.lower(), {})}
+        return 200, {"value": [offer_answers.usage(name, *found) for name, found in rows.items()]}
 
     def _region(self, parts: Mapping[str, str]) -> Region:
         found = self.cloud.azure().offers.region(parts["region"])
@@ -273,17 +239,17 @@ class Questions:
 
     def _capabilities(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, "Microsoft.DBforPostgreSQL/locations/capabilities/read")
-        return 200, {"value": [offer_answers.postgres(self._region(parts).name)]}
+        return 200, {"value": [offer_answers.postgres(self.cloud.azure(), self._region(parts).name)]}
 
     def _skus(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, f"{parts['namespace']}/skus/read")
         rows = offer_answers.redis if parts["namespace"].lower().endswith("cache") else offer_answers.storage
-        return 200, {"value": list(rows(self.absent))}
+        return 200, {"value": list(rows(self.cloud.azure()))}
 
     def _feature(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, "Microsoft.Features/providers/features/read")
         name = parts["feature"].replace("/features/", "/")
-        return 200, {"name": name, "properties": {"state": self.features.get(name, "NotRegistered")}}
+        return 200, {"name": name, "properties": {"state": self.cloud.restrictions.features.get(name, "NotRegistered")}}
 
     def _name(self, parts: Mapping[str, str], parameters: Mapping[str, str], body: Any, caller: str) -> Answer:
         self._may(caller, name_action(parts["namespace"]))

@@ -20,11 +20,15 @@ from simulator.azure.schema import findings
 from simulator.azure.state import Resource
 
 
-def identities(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
-    scope = _group(cloud, parts)
-    rights.authorize(cloud.azure(), caller, "Microsoft.ManagedIdentity/userAssignedIdentities/read", scope)
-    found = cloud.azure().of_kind("UserAssignedIdentity")
-    return {"value": _whole(cloud, [each for each in found if ids.is_under(each.id, scope)])}
+def listed(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:
+    """ARM's list of the resources of one type in a resource group or subscription. Raises ArmError."""
+    scope, type_ = parts["scope"], parts["type"]
+    if "/resourcegroups/" in scope.lower():
+        scope = _group(cloud, {**parts, "group": ids.group(scope)})
+    rights.authorize(cloud.azure(), caller, f"{type_}/read", scope)
+    every = cloud.azure().resources.values()
+    found = [each for each in every if each.mapping.arm_type.lower() == type_.lower() and ids.is_under(each.id, scope)]
+    return {"value": _whole(cloud, found)}
 
 
 def resource(cloud: Cloud, parts: Mapping[str, str], caller: str) -> Json:

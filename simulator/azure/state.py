@@ -11,6 +11,7 @@ from simulator.azure import ids
 from simulator.azure.bodies import Json, get, to_body
 from simulator.azure.data import KINDS, TypeMapping, mappings
 from simulator.azure.offers import CatalogOffers, Offers, location
+from simulator.azure.restrictions import Restrictions
 from simulator.azure.roles import builtin_roles, role_of
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
@@ -144,6 +145,7 @@ class AzureState:
     """Key vaults that can still be recovered, by name in lower case."""
     taken: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Globally unique names that other customers hold, in lower case, by kind of resource."""
+    restrictions: Restrictions = field(default_factory=Restrictions)
 
     budgets: Callable[[str], Sequence[Mapping[str, Any]]] = lambda cluster_id: ()
     """Function that returns the present PodDisruptionBudgets of a cluster, given its id."""
@@ -159,6 +161,9 @@ class AzureState:
         return (r for r in self.of_kind(kind) if ids.same(ids.parent(r.id), parent_id))
 
     def limit(self, usage: str) -> int:
+        """Limit of a usage in vCPUs; 0 for a usage that the subscription may not use."""
+        if usage in self.restrictions.unentitled:
+            return 0
         return self.quota.get(usage, self.quota.get("*", DEFAULT_QUOTA))
 
     def group_exists(self, name: str) -> bool:

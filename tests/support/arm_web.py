@@ -19,6 +19,7 @@ from physical_ai.subscription.answers import Unanswered
 from physical_ai.subscription.rest import ARM, Exchange, Get
 from simulator.azure import Cloud, Directory, StandingRole
 from simulator.azure.questions import Questions
+from simulator.azure.restrictions import NAMES, Restrictions
 from simulator.azure.roles import guid_of
 from simulator.azure.web import ArmWeb, Fault, Login
 from tests.support.azure_fakes import MemoryHost
@@ -102,8 +103,12 @@ class _Impatient(RequestsTransport):
 
 @contextmanager
 def world(folder: Path, **questions: Any) -> Generator[World]:
-    """Simulated subscription without resources. `owner` may do everything in it, and `reader` may only read."""
-    cloud_options = {name: questions.pop(name) for name in ("quota", "taken") if name in questions}
+    """Simulated subscription without resources. `owner` may do everything in it, and `reader` may only read.
+
+    `questions`: options of `Questions` and `Cloud`, and restrictions of the subscription.
+    """
+    cloud_options = {name: questions.pop(name) for name in ("quota", "taken", "clock") if name in questions}
+    cloud_options["restrictions"] = Restrictions(**{name: questions.pop(name) for name in NAMES if name in questions})
     closed, faults = questions.pop("foreign", ()), questions.pop("faults", ())
     roles = (StandingRole(READER, guid_of("Reader")), *questions.pop("roles", ()))
     principals = {READER: "User", PIPELINE: "ServicePrincipal"}

@@ -7,6 +7,6 @@ the real ARM validated.
 
 from __future__ import annotations
 
-from simulator.azure.deployments.judging import Denial, Judge, Verdict
+from simulator.azure.deployments.judging import Judge, Verdict
 
-__all__ = ["Denial", "Judge", "Verdict"]
+__all__ = ["Judge", "Verdict"]

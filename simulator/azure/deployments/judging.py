@@ -5,7 +5,7 @@ existed.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from typing import Any
 
 from physical_ai.catalog.azure_native import by_arm_type
 from simulator.azure import ids, puts, rights, schema
+from simulator.azure.admission import admission
 from simulator.azure.bodies import Json, get, to_body
 from simulator.azure.cloud import Cloud
 from simulator.azure.deployments.expanding import Asked, Expander, Place
@@ -26,28 +27,6 @@ from simulator.wire import Refused
 
 LATER = 365 * 24 * 3600
 """Seconds by which validation moves the time ahead, so that every role assignment counts as being in effect."""
-ALWAYS = frozenset({"microsoft.resources", "microsoft.authorization"})
-
-
-@dataclass(frozen=True)
-class Denial:
-    """A policy assignment with the effect deny."""
-
-    name: str
-    type: str
-    """ARM type that the policy applies to, or `*`."""
-    path: str
-    """Path of the checked property in the request body."""
-    values: tuple[Any, ...]
-    """Values of the property that the policy denies; if `allows` is True, the policy denies all other values instead.
-    """
-    allows: bool = False
-
-    def denies(self, arm_type: str, body: Mapping[str, Any]) -> bool:
-        if self.type not in ("*", arm_type):
-            return False
-        value = get(body, self.path)
-        return value not in self.values if self.allows else value in self.values
 
 
 @dataclass
@@ -67,9 +46,6 @@ class Judge:
 
     cloud: Cloud
     caller: str
-    registered: Collection[str] | None = None
-    """Registered resource providers of the subscription; None if all are registered."""
-    denials: Sequence[Denial] = ()
 
     def judge(self, properties: Mapping[str, Any], subscription: str) -> Verdict:
         """The verdict on a deployment at subscription scope. Raises InvalidTemplate."""
@@ -123,12 +99,9 @@ class _Staging:
             self.verdict.errors.append({"code": "InvalidResourceType", "message": message, "target": asked.id})
             self.broken.add(ids.key(asked.id))
             return
-        if missing := self._unregistered(asked):
-            self.verdict.errors.append(missing)
         self._authorize(asked)
-        self.verdict.errors.extend(self._denied(asked))
         body = {**asked.body, "name": ids.name(asked.id)}
-        path = _path(mapping.id_format, asked.id)
+        path = path_of(mapping.id_format, asked.id)
         inputs = inputs_of(mapping, body, path, asked.api_version)
         state = self.state()
         old = state.get(asked.id)
@@ -143,6 +116,10 @@ class _Staging:
             self.broken.add(ids.key(asked.id))
 
     def _refused(self, asked: Asked, put: Put) -> Iterator[Json]:
+        for each in admission(put):
+            more = {"additionalInfo": list(each.information)} if each.information else {}
+            target = _target(asked, each.target) if each.target == "location" else each.target or asked.id
+            yield {"code": each.code, "message": each.message, "target": target, **more}
         try:
             broken = list(schema.refusals(put.mapping, put.body, put.api_version))
         except Refused as unknown:
@@ -150,14 +127,6 @@ class _Staging:
             return
         for each in broken or refusals(put):
             yield {"code": each.code, "message": f"{each.message}", "target": _target(asked, each.target)}
-
-    def _unregistered(self, asked: Asked) -> Json | None:
-        namespace = asked.type.partition("/")[0]
-        known = self.judge.registered
-        if known is None or namespace.lower() in ALWAYS | {each.lower() for each in known}:
-            return None
-        message = f"The subscription is not registered to use namespace '{namespace}'."
-        return {"code": "MissingSubscriptionRegistration", "message": message, "target": namespace}
 
     def _authorize(self, asked: Asked) -> None:
         action = rights.action(asked.id, "write")
@@ -170,18 +139,6 @@ class _Staging:
                 f" '{self.judge.caller}' with object id '{self.judge.caller}' does not have permission to perform"
                 f" action '{action}' at scope '{asked.id}'."
             )
-
-    def _denied(self, asked: Asked) -> Iterator[Json]:
-        for each in self.judge.denials:
-            if each.denies(asked.type, asked.body):
-                yield {
-                    "code": "RequestDisallowedByPolicy",
-                    "message": f"Resource '{ids.name(asked.id)}' was disallowed by policy.",
-                    "target": ids.name(asked.id),
-                    "additionalInfo": [
-                        {"type": "PolicyViolation", "info": {"policyAssignmentDisplayName": each.name}},
-                    ],
-                }
 
 
 def _target(asked: Asked, path: str) -> str:
@@ -202,7 +159,7 @@ def _change(asked: Asked, body: Json, before: Json | None) -> Json:
     return {"resourceId": before["id"], "changeType": kind, "before": before, "after": after, "delta": delta}
 
 
-def _path(id_format: str, resource_id: str) -> dict[str, str]:
+def path_of(id_format: str, resource_id: str) -> dict[str, str]:
     """Path parameters in a resource id.
 
     For an assignment on a resource, the scope is the part before the assignment's own provider.

@@ -33,6 +33,9 @@ def system_nodes(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "system-sku", f"{size.name} is too small for a System pool.", "agentPoolProfile.vmSize")
 
 
+SIZES_PAGE = "https://aka.ms/aks/quotas-skus-regions"
+
+
 @on_pool("vmsize-required", "vmsize-known", "gpu-preview-size", "zones-sku", "zones-values", "zones-duplicate")
 def size(pool: Pool) -> Iterator[Refusal]:
     name, target = pool.spec.get("vmSize"), "agentPoolProfile.vmSize"
@@ -59,6 +62,10 @@ def size(pool: Pool) -> Iterator[Refusal]:
         message = f"The VM size of {name} is not allowed in your subscription in location '{region.name}'."
         message += unknown_here("simulator/azure/data/regions.json")
         yield refuse(pool, "vmsize-known", message, target)
+    barred = pool.azure.restrictions.restricted.get(name) if pool.old is None else None
+    if barred is not None and not barred:
+        message = f"The VM size of {name} is not allowed in your subscription in location '{region.name}'. For more"
+        yield refuse(pool, "vmsize-known", f"{message} details, please visit {SIZES_PAGE}", target)
     zones = [str(zone) for zone in items(pool.sent, "availabilityZones")]
     if len(set(zones)) < len(zones):
         message = f"Availability zones {', '.join(zones)} name a zone twice."
@@ -67,9 +74,10 @@ def size(pool: Pool) -> Iterator[Refusal]:
         message = f"Availability zone '{strange[0]}' is not a zone number."
         yield refuse(pool, "zones-values", message, "agentPoolProfile.availabilityZones")
         return
-    if missing := [zone for zone in zones if zone not in region.zones]:
+    has = [zone for zone in region.zones if zone not in (barred or ())]
+    if missing := [zone for zone in zones if zone not in has]:
         message = f"The zone(s) '{', '.join(missing)}' for resource '{pool.name}' is not supported. The supported zones"
-        message += f" for location '{region.name}' are '{','.join(region.zones)}'."
+        message += f" for location '{region.name}' are '{','.join(has)}'."
         yield refuse(pool, "zones-sku", message, "agentPoolProfile.availabilityZones")
 
 

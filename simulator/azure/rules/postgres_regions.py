@@ -15,16 +15,19 @@ from simulator.azure.errors import Refusal
 from simulator.azure.offers import location
 from simulator.azure.own_facts import POSTGRES_SIZES, POSTGRES_VERSIONS
 from simulator.azure.rules.base import Put, on_put, refuse
+from simulator.azure.state import AzureState
 
 OLDEST_WITH_LOCAL_DISK = 4
 NEWEST_LISTED = 5
 """Newest generation of VM sizes that the service lists as compute sizes."""
 
 
-def offered(region: str) -> Mapping[str, Any]:
-    """The service's capabilities in a region; empty if the simulator does not know the region."""
+def offered(region: str, azure: AzureState) -> Mapping[str, Any]:
+    """The service's capabilities for the subscription in a region; those of the region are empty if the simulator does
+    not know it.
+    """
     rows: dict[str, dict[str, Any]] = load_json("postgres_regions.json")
-    return rows.get(region, {})
+    return {**rows.get(region, {}), **azure.restrictions.databases}
 
 
 def generation_of(size: str) -> int | None:
@@ -33,13 +36,23 @@ def generation_of(size: str) -> int | None:
     return int(match[1]) if match is not None else None
 
 
+@on_put("PostgresServer", "pg-restricted")
+def restricted(put: Put) -> Iterator[Refusal]:
+    """Refusals of a new server in a region that the subscription may not use."""
+    region = location(str(put.body.get("location", "")))
+    if put.old is None and offered(region, put.azure).get("restricted") == "Enabled":
+        message = f"Subscriptions are restricted from provisioning in location '{region}'. Try again in a different"
+        message += " location. For exceptions to this rule please open a support request with Issue type of 'Service"
+        yield refuse(put, "pg-restricted", f"{message} and subscription limits'.", "location")
+
+
 @on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")
 def standby(put: Put) -> Iterator[Refusal]:
     """Refusals of a zone-redundant standby in a region that does not offer it. This concerns new servers and servers
     that get a standby; an existing standby may stay.
     """
     region = location(str(put.body.get("location", "")))
-    found, before = offered(region), put.old.body if put.old else {}
+    found, before = offered(region, put.azure), put.old.body if put.old else {}
     zones = get(put.properties, "highAvailability.mode") == "ZoneRedundant"
     if not zones or get(before, "properties.highAvailability.mode") == "ZoneRedundant":
         return
@@ -95,7 +108,7 @@ def zones_differ(put: Put) -> Iterator[Refusal]:
 @on_put("PostgresServer", "pg-geo-region", "pg-size-region")
 def size(put: Put) -> Iterator[Refusal]:
     region = location(str(put.body.get("location", "")))
-    found, name = offered(region), str(get(put.body, "sku.name") or "")
+    found, name = offered(region, put.azure), str(get(put.body, "sku.name") or "")
     copies = put.old is None and get(put.properties, "backup.geoRedundantBackup") == "Enabled"
     if copies and found.get("geoBackupSupported") == "Disabled":
         message = f"Geo-redundant backup is not supported in {region}."

@@ -8,12 +8,19 @@ from typing import Any
 
 from simulator.azure import ids, pools
 from simulator.azure.bodies import table
+from simulator.azure.counted import COUNTED, exhausted
 from simulator.azure.errors import Refusal
-from simulator.azure.offers import Offers
+from simulator.azure.offers import Offers, location
 from simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
 from simulator.azure.state import AzureState
 
 REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
+_COUNT_RULES: Mapping[str, str] = {
+    "PublicIPAddress": "quota-publicip",
+    "StorageAccount": "quota-storage-count",
+    "ManagedCluster": "quota-cluster-count",
+}
+"""Id of the rule on the number of resources, by kind; the kinds that are not listed belong to Microsoft.Network."""
 
 
 def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
@@ -60,15 +67,22 @@ def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
     return used
 
 
-@on_put("PublicIPAddress", "quota-publicip")
-def public_addresses(put: Put) -> Iterator[Refusal]:
-    """Refusals of a public address beyond the region's quota for Standard addresses
-    (`StandardSkuPublicIpAddresses`).
-    """
+@on_put(
+    tuple(dict.fromkeys(each.kind for rows in COUNTED.values() for each in rows.values())),
+    *("quota-publicip", "quota-network-count", "quota-storage-count", "quota-cluster-count"),
+)
+def counts(put: Put) -> Iterator[Refusal]:
+    """Refusals of a resource beyond the limit on the number of its kind in a region."""
     if put.old is not None:
         return
-    used = len(list(put.azure.of_kind("PublicIPAddress")))
-    limit = put.azure.limit("StandardSkuPublicIpAddresses")
-    if used >= limit:
-        message = f"Cannot create more than {limit} standard public IP addresses for this subscription in this region."
-        yield refuse(put, "quota-publicip", message, code="StandardSkuPublicIPCountLimitReached")
+    place = location(str(put.body.get("location", "")))
+    for name, counted, most in exhausted(put.kind, place, put.azure):
+        rule = _COUNT_RULES.get(put.kind, "quota-network-count")
+        message = f"Cannot create more than {most} {name} for this subscription in this region."
+        if put.kind == "StorageAccount":
+            subscription = put.azure.directory.subscription
+            message = (
+                f"Subscription {subscription} already contains {most} storage accounts in location {place} and the"
+            )
+            message += f" maximum number of allowed accounts is {most}."
+        yield refuse(put, rule, message, code=counted.code)

@@ -14,9 +14,12 @@ RETIRED_TLS = ("1.0", "1.1")
 PORTS = range(10000, 11000)
 
 
-@on_put("RedisEnterprise", "redis-sku-capacity", "redis-tls", "redis-ha-immutable")
+@on_put("RedisEnterprise", "redis-sku-offered", "redis-sku-capacity", "redis-tls", "redis-ha-immutable")
 def cluster(put: Put) -> Iterator[Refusal]:
     size = str(get(put.body, "sku.name") or "")
+    if put.old is None and size in put.azure.restrictions.absent:
+        message = f"Allocation failed. The size {size} is not available for this subscription in this region."
+        yield refuse(put, "redis-sku-offered", message, "sku.name")
     if get(put.body, "sku.capacity") is not None and not size.startswith("Enterprise"):
         message = f"{size} takes no capacity: only the sizes Enterprise and EnterpriseFlash have one."
         yield refuse(put, "redis-sku-capacity", message, "sku.capacity")

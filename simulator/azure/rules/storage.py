@@ -16,7 +16,16 @@ CONTAINER = re.compile(r"^(\$root|\$web|[a-z0-9](-?[a-z0-9])+)$")
 HNS_KINDS = ("StorageV2", "BlockBlobStorage")
 
 
-@on_put("StorageAccount", "st-hns-versioning", "st-tier", "st-tier-premium", "st-nfs", "st-zones", "st-kind-sku")
+@on_put(
+    "StorageAccount",
+    "st-hns-versioning",
+    "st-tier",
+    "st-tier-premium",
+    "st-nfs",
+    "st-zones",
+    "st-kind-sku",
+    "st-sku-offered",
+)
 def account(put: Put) -> Iterator[Refusal]:
     kind, hns = put.body.get("kind"), put.properties.get("isHnsEnabled") is True
     if hns and kind not in HNS_KINDS:
@@ -35,6 +44,9 @@ def account(put: Put) -> Iterator[Refusal]:
     if (row := kinds.get(str(kind))) is not None and sku not in row["skus"]:
         message = f"An account of the kind {kind} has no redundancy {sku}; it has {', '.join(row['skus'])}."
         yield refuse(put, "st-kind-sku", message, "sku.name")
+    if put.old is None and sku in put.azure.restrictions.absent:
+        message = f"The requested redundancy {sku} is not available for this subscription in"
+        yield refuse(put, "st-sku-offered", f"{message} location '{put.body.get('location')}'.", "sku.name")
     if region is not None and not region.zones and "ZRS" in sku:
         yield refuse(put, "st-zones", f"The redundancy {sku} is not available in {region.name}.", "sku.name")
 

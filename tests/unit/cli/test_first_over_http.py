@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.repository import HOME_VARIABLE
-from simulator.azure.deployments import Denial
+from simulator.azure.restrictions import Denial
 from tests.support.arm_web import SUBSCRIPTION, World, world
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.cli.test_cli_first import FIGURES, GOOD, Commands
@@ -83,11 +83,11 @@ def states() -> dict[str, str]:
 
 
 def unused(azure: World) -> None:
-    azure.web.questions.registered = ("Microsoft.Resources", "Microsoft.Authorization")
+    azure.web.questions.cloud.restrictions.registered = ("Microsoft.Resources", "Microsoft.Authorization")
 
 
 def denied(azure: World) -> None:
-    azure.web.questions.denials = (NO_ADDRESSES,)
+    azure.web.questions.cloud.restrictions.denials = (NO_ADDRESSES,)
 
 
 def no_gpus(azure: World) -> None:
@@ -95,7 +95,8 @@ def no_gpus(azure: World) -> None:
 
 
 def mended(azure: World) -> None:
-    azure.web.questions.registered, azure.web.questions.denials = None, ()
+    restrictions = azure.web.questions.cloud.restrictions
+    restrictions.registered, restrictions.denials = None, ()
     azure.web.questions.cloud._quota.clear()  # pyright: ignore[reportPrivateUsage] - as above
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from simulator.azure.deployments import Denial
+from simulator.azure.restrictions import Denial
 from simulator.azure.web import Fault
 from tests.support.arm_web import SUBSCRIPTION, World, world
 from tests.unit.verdict.test_template import GROUP, IDENTITY, group, identity, network, role, subnet

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from simulator.azure.deployments import Denial
+from simulator.azure.restrictions import Denial
 from tests.support.arm_web import SUBSCRIPTION, world
 from workbench.cli.azure_questions import flow_findings
 from workbench.cli.policy_pack import declared_resources
@@ -33,7 +33,10 @@ def declared(stack: str) -> Stack:
 
 def changed(stack: str, kind: str, change: Callable[[dict[str, Any]], object]) -> Stack:
     """The declared resources with a change to the inputs of all of a kind."""
-    found = declared(stack)
+    return with_inputs(declared(stack), kind, change)
+
+
+def with_inputs(found: Stack, kind: str, change: Callable[[dict[str, Any]], object]) -> Stack:
     resources = []
     for each in found.resources:
         if each.type.endswith(f":{kind}"):

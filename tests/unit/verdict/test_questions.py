@@ -10,7 +10,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.subscription.answers import TypeOffer
-from simulator.azure.deployments import Denial
+from simulator.azure.restrictions import Denial
 from simulator.azure.web import Fault
 from tests.support.arm_web import SUBSCRIPTION, World, world
 from tests.unit.cli.test_cli_commands import call

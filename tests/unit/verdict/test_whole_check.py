@@ -12,8 +12,8 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.subscription.versions import kubernetes_findings
 from simulator.azure import StandingRole
 from simulator.azure.data import tables
-from simulator.azure.deployments import Denial
 from simulator.azure.offer_answers import REDIS_VERSION
+from simulator.azure.restrictions import Denial
 from simulator.azure.roles import guid_of
 from tests.support.arm_web import PIPELINE, SUBSCRIPTION, reached, world
 from tests.unit.verdict.test_blockers import OTHER, PLACE, changed, declared
