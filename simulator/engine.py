@@ -125,12 +125,15 @@ class Engine:
 
     def preview(
         self,
-        providers: ProviderHost,
+        providers: ProviderHost | None,
         on_event: OnEvent,
         policy_packs: Sequence[Path] = (),
         options: RunOptions = DEFAULTS,
     ) -> None:
         """Previews the deployment, and checks each resource with the policy packs.
+
+        Args:
+            providers: Providers of the operation; None for the installed plugins, as the plain command has.
 
         Raises:
             EngineFailed: a resource was refused, possibly by a policy pack.
@@ -210,7 +213,7 @@ class Engine:
         """Running engine processes of this simulation."""
         return engines(self._folder / "home")
 
-    def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
+    def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost | None) -> Any:
         program.connect_over_loopback()
         with graceful_interrupts(self._engines) as interrupts:
             try:

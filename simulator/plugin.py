@@ -7,26 +7,38 @@ kills the process at the end.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
 import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from physical_ai.repository import PROJECT, python_environment
 from simulator import pulumi_command
-from simulator.azure import AzureNative, Caller
+from simulator.azure import AzureNative, Caller, Cloud
+from simulator.azure.questions import Questions
+from simulator.azure.web import ArmWeb, Login
 from simulator.charts import chart_models, chart_source
 from simulator.clusters import Clusters
 from simulator.entra import DEPLOYER
 from simulator.kubelogin import PRINCIPAL_VARIABLE
 from simulator.kubernetes import KubernetesOptions, RenderedCharts
 from simulator.kubernetes.provider import PACKAGE, VERSION, kubernetes_provider
+from simulator.ports import LOOPBACK, kept_port, noted
 from simulator.random_values import RandomValues
 from simulator.subscription import open_cloud
 from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
+ARM_VARIABLE = "PHYSICAL_AI_ARM"
+"""Environment variable with the address of the simulated Azure Resource Manager, which the program sends its requests
+to.
+"""
+ARM_FILE = "arm-port.json"
 LOOK_SECONDS = 1.0
 """Seconds between two checks in which a plugin finds out if its engine is still running."""
 
@@ -51,6 +63,27 @@ def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
         variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in python_environment().items())
         command.write_text(f"#!/bin/sh\n{variables} exec {shlex.join(words)}\n")
         command.chmod(0o700)
+
+
+def arm_address(folder: Path) -> str:
+    """Address at which the plugin of azure-native serves the simulated Azure Resource Manager while an engine runs."""
+    file = folder / ARM_FILE
+    port = kept_port(noted(file))
+    file.write_text(json.dumps(port))
+    return f"http://{LOOPBACK}:{port}"
+
+
+@contextmanager
+def serving_arm(cloud: Cloud, caller: str, address: str) -> Generator[None]:
+    """Serves the simulated Azure Resource Manager for one caller at an address of `arm_address`; nothing without an
+    address, or if another plugin of the same simulation serves it.
+    """
+    port = urlsplit(address).port
+    with ExitStack() as served:
+        if port is not None:
+            with suppress(OSError):
+                served.enter_context(ArmWeb(Questions(cloud), {caller: Login(caller)}).served(port))
+        yield
 
 
 def serve(factory: ProviderFactory) -> None:
@@ -91,7 +124,9 @@ def main() -> None:
     cloud = open_cloud(given.folder, clusters)
     cloud.settle()
     try:
-        serve(AzureNative.serving(cloud, Caller(os.environ.get(PRINCIPAL_VARIABLE) or DEPLOYER.object_id)))
+        caller = Caller(os.environ.get(PRINCIPAL_VARIABLE) or DEPLOYER.object_id)
+        with serving_arm(cloud, caller.object_id, os.environ.get(ARM_VARIABLE, "")):
+            serve(AzureNative.serving(cloud, caller))
     finally:
         cloud.close()
 

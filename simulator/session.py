@@ -28,6 +28,7 @@ from simulator.kubernetes.helm import Helm
 from simulator.kubernetes.kubeconfig import load
 from simulator.kubernetes.provider import PACKAGE, kubernetes_provider
 from simulator.kubernetes_plugin import STAND_IN, Plugin
+from simulator.plugin import ARM_VARIABLE
 from simulator.program import import_ahead
 from simulator.random_values import RandomValues
 from simulator.recovery import AzureRecovery, ProviderRecovery
@@ -39,10 +40,6 @@ from simulator.wire.host import ProviderHost
 
 T = TypeVar("T")
 
-ARM_VARIABLE = "PHYSICAL_AI_ARM"
-"""Environment variable with the address of the simulated Azure Resource Manager, which the program sends its requests
-to.
-"""
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
     "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role

@@ -260,7 +260,8 @@ class Simulation:
         plugin.install(self.folder, self.home.tools, tools.path("pulumi"), self.stack)
         kubernetes.link(self.folder / "home")
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
-        return {"KUBECONFIG": str(self.folder / "kubeconfig"), "PATH": path, **login_as, **engine.environment()}
+        own = {"KUBECONFIG": str(self.folder / "kubeconfig"), plugin.ARM_VARIABLE: plugin.arm_address(self.folder)}
+        return {**own, "PATH": path, **login_as, **engine.environment()}
 
     @property
     def telemetry(self) -> Telemetry:

@@ -19,6 +19,10 @@ from simulator.azure.errors import ArmError
 from simulator.azure.questions import Questions
 from simulator.ports import LOOPBACK
 
+LARGEST_REQUEST = 4 << 20
+"""Largest request body in bytes. Larger ones are answered with 413 RequestContentTooLarge (Azure/avdaccelerator#632,
+Azure/Azure-Landing-Zones#2644).
+"""
 ADDRESS = "https://management.azure.com"
 """Address of ARM that clients know, and that its answers contain."""
 
@@ -61,17 +65,19 @@ class ArmWeb:
     _results: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Json]])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def serve(self) -> tuple[ThreadingHTTPServer, str]:
-        """A server that answers in threads until it is closed, and the server's URL."""
-        server = ThreadingHTTPServer((LOOPBACK, 0), _handler(self))
+    def serve(self, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
+        """A server that answers in threads until it is closed, and the server's URL. Raises OSError if another process
+        has the port.
+        """
+        server = ThreadingHTTPServer((LOOPBACK, port), _handler(self))
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, name="arm", daemon=True).start()
         return server, f"http://{LOOPBACK}:{server.server_address[1]}"
 
     @contextmanager
-    def served(self) -> Generator[str]:
-        """The address of a server that runs until the context ends."""
-        server, address = self.serve()
+    def served(self, port: int = 0) -> Generator[str]:
+        """The address of a server that runs until the context ends. Raises OSError."""
+        server, address = self.serve(port)
         try:
             yield address
         finally:
@@ -128,7 +134,11 @@ def _handler(arm: ArmWeb) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            self._answer(json.loads(sent) if sent.strip() else None)
+            if len(sent) > LARGEST_REQUEST:
+                message = "The request content size exceeds the maximum size of 4 MB."
+                self._answered(413, {"error": {"code": "RequestContentTooLarge", "message": message}}, {})
+            else:
+                self._answer(json.loads(sent) if sent.strip() else None)
 
         def _answer(self, body: Any) -> None:
             address = urlsplit(self.path)
@@ -137,7 +147,9 @@ def _handler(arm: ArmWeb) -> type[BaseHTTPRequestHandler]:
                 return
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
             parameters = dict(parse_qsl(address.query))
-            status, document, headers = arm.answer(self.command, address.path, parameters, body, token)
+            self._answered(*arm.answer(self.command, address.path, parameters, body, token))
+
+        def _answered(self, status: int, document: Json | None, headers: Mapping[str, str]) -> None:
             content = b"" if document is None else json.dumps(document).encode()
             self._send(status, content, {"Content-Type": "application/json", **headers})
 
