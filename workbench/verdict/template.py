@@ -24,6 +24,8 @@ MOST_RESOURCES = 800
 LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
 _ROOM = 1 << 16
 """Number of bytes of a template that are reserved for all parts other than resources."""
+_SETTINGS = 1 << 10
+"""Number of bytes that are reserved for the settings of a what-if request."""
 
 
 def plan(
@@ -40,11 +42,18 @@ def plan(
     large = [each for each in found if each not in fits]
     left_out += [(f"{each.arm_type} {each.name}", "it is larger than the 1 MB that ARM takes") for each in large]
     made: list[Deployment] = []
-    for number, part in enumerate(_parts(fits), 1):
+    waiting = _parts(fits)
+    while waiting:
+        part = waiting.pop(0)
         template = _template(part, fits, subscription, parameters)
-        name = f"physai-check-{stack}"[:60] + (f"-{number}" if number > 1 else "")
+        name = f"physai-check-{stack}"[:60] + (f"-{len(made) + 1}" if made else "")
         used = {key: value for key, value in parameters.items() if f"parameters('{key}')" in json.dumps(template)}
-        made.append(Deployment(name, region, template, used, len(part)))
+        deployment = Deployment(name, region, template, used, len(part))
+        if len(part) > 1 and _size(deployment.body()) > LARGEST_TEMPLATE - _SETTINGS:
+            # Nested deployments and parameters take more than the room that is kept for them.
+            waiting[:0] = [part[: len(part) // 2], part[len(part) // 2 :]]
+        else:
+            made.append(deployment)
     return Plan(tuple(made), tuple(fits), tuple(left_out))
 
 

@@ -7,6 +7,7 @@ common-deployment-errors; missing rights come as one sentence, as in Azure/azure
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,10 @@ from simulator.azure.bodies import Json
 from simulator.azure.deployments.expressions import InvalidTemplate
 from simulator.azure.deployments.judging import Judge, Verdict
 
-LARGEST = 4 << 20
+LARGEST_JOB = 1 << 20
+"""Largest size in bytes of a template after compression (ARM docs, troubleshooting/error-job-size-exceeded). The size
+of a request is limited in `web`.
+"""
 
 
 def validated(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple[int, Json]:
@@ -40,8 +44,8 @@ def foreseen(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple[
 
 def _verdict(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple[Verdict | None, Json | None]:
     properties: Mapping[str, Any] = body.get("properties") or {}
-    if len(json.dumps(properties.get("template"))) > LARGEST:
-        message = "The job size exceeded the limit of 4 MB. Split the template."
+    if len(zlib.compress(json.dumps(properties.get("template")).encode(), 1)) > LARGEST_JOB:
+        message = "The deployment job size exceeds the limit of 1 MB after compression."
         return None, {"code": "JobSizeExceeded", "message": message}
     if not body.get("location"):
         message = "The 'location' property must be specified for a deployment at this scope."

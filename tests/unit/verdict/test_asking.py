@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -237,3 +238,44 @@ def test_a_template_that_is_too_large_is_said_to_be(azure: World) -> None:
     azure.fault(Fault(400, b'{"error": {"code": "JobSizeExceeded", "message": "The job size exceeded the limit."}}'))
     (refused,) = found(azure)
     assert refused.problem.startswith("JobSizeExceeded")
+
+
+def networks(number: int) -> list[Recorded]:
+    """Networks of some 1,000 KiB each, most of it short values."""
+    servers = [f"10.{each % 9}.{each // 9 % 250}.{each // 2250 % 250 + 1}" for each in range(77_000)]
+    return [
+        Recorded(
+            "azure-native:network:VirtualNetwork",
+            f"vnet-{each}",
+            {
+                "resourceGroupName": GROUP,
+                "virtualNetworkName": f"vnet-{each}",
+                "location": "westus2",
+                "addressSpace": {"addressPrefixes": [f"10.{each}.0.0/16"]},
+                "dhcpOptions": {"dnsServers": servers},
+            },
+        )
+        for each in range(number)
+    ]
+
+
+def test_a_request_over_4_mb_is_refused(azure: World) -> None:
+    """One template for what the splitter puts into two."""
+    large = planned(group(), *networks(6))
+    assert len(large.deployments) == 2
+    resources = [each for part in large.deployments for each in part.template["resources"][1:]]
+    template = {
+        **large.deployments[0].template,
+        "resources": [large.deployments[0].template["resources"][0], *resources],
+    }
+    one = Plan((dataclasses.replace(large.deployments[0], template=template),), large.subjects)
+    (judged,) = azure.arm().judge(one)
+    assert [each.code for each in judged.said] == ["RequestContentTooLarge"]
+
+
+def test_a_plan_over_4_mb_is_judged_in_requests_that_azure_takes(azure: World) -> None:
+    plan = planned(group(), *networks(6))
+    judged = azure.arm().judge(plan)
+    assert [(each.said, each.unanswered, each.what_if) for each in judged] == [((), "", True)] * 2
+    (accepted,) = findings(plan, judged, (), lambda path: "")
+    assert accepted.severity is Severity.OK

@@ -201,6 +201,21 @@ def test_what_is_larger_than_a_template_may_be_is_in_several_requests() -> None:
     assert len({each.name for each in found.deployments}) == 2
 
 
+def test_nested_deployments_count_toward_the_size_of_a_request() -> None:
+    tags = {f"tag-{each}": "x" * 200 for each in range(49)}
+    many = [
+        Recorded(
+            "azure-native:network:NetworkSecurityGroup",
+            f"nsg-{each}",
+            {"resourceGroupName": f"rg-{each}", "networkSecurityGroupName": f"nsg-{each}", "tags": tags},
+        )
+        for each in range(388)
+    ]
+    found = planned(*(group(f"rg-{each}") for each in range(388)), *many)
+    assert sum(each.resources for each in found.deployments) == len(found.subjects)
+    assert all(len(json.dumps(each.body(), separators=(",", ":"))) < LARGEST_TEMPLATE for each in found.deployments)
+
+
 def test_a_resource_that_is_too_large_and_one_of_an_unknown_type_are_named() -> None:
     large = Recorded(
         "azure-native:monitor:DataCollectionRule",
