@@ -48,7 +48,7 @@ def given_firewalls(files: Sequence[Path]) -> list[Resource]:
 
 def unused(world: World) -> Iterator[str]:
     """Notes about each firewall that no route of the nodes uses."""
-    passed = {each.leaves.firewall.name for each in world.node_subnets if each.leaves.firewall is not None}
+    passed = {firewall.name for each in world.node_subnets for firewall in each.leaves.leads_to()}
     for each in world.firewalls:
         if each.name not in passed:
             yield f"no route of the nodes leads to the firewall {each.name}; only its DNAT rules count"

@@ -18,8 +18,9 @@ from workbench.policies import Resource, Stack, evaluate
 from workbench.policies.flows import Judgement, Required, judge
 from workbench.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE
 from workbench.policies.flows.images import pulled, renaming
-from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE_TABLE
+from workbench.policies.flows.leaving import NAT_GATEWAY
 from workbench.policies.flows.names import INBOUND_ENDPOINT, LINK, RECORD, ZONE, ZONE_GROUP
+from workbench.policies.flows.route_tables import ROUTE_TABLE
 from workbench.policies.flows.rules import DECIDING
 from workbench.policies.flows.security_groups import GROUP, RULE
 from workbench.policies.flows.world import NETWORK_POLICY, SUBNET, read

@@ -16,11 +16,12 @@ from workbench.policies.flows import Judgement, Required, judge
 from workbench.policies.flows.api_server import CLUSTER, PUBLIC_ADDRESS
 from workbench.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE, SCOPE
 from workbench.policies.flows.declared import PARTIES
-from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE_TABLE
+from workbench.policies.flows.leaving import NAT_GATEWAY
 from workbench.policies.flows.monitors import TYPES as MONITORS
 from workbench.policies.flows.names import LINK, ZONE_GROUP
 from workbench.policies.flows.network_policies import decide
 from workbench.policies.flows.parties import Address, Pod
+from workbench.policies.flows.route_tables import ROUTE_TABLE
 from workbench.policies.flows.rules import DECIDING
 from workbench.policies.flows.security_groups import RULE
 from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY, POOL, SUBNET
@@ -169,7 +170,8 @@ def test_a_subnet_without_a_way_out_is_found(simulate: Simulate) -> None:
     [
         ([("0.0.0.0/0", "VirtualAppliance")], None),
         ([("0.0.0.0/0", "None")], False),
-        ([("0.0.0.0/0", "VirtualAppliance"), ("140.82.0.0/16", "None")], None),
+        ([("0.0.0.0/0", "VirtualAppliance"), ("140.82.0.0/16", "None")], False),
+        ([("0.0.0.0/0", "VirtualAppliance"), ("140.83.0.0/16", "None")], None),
         ([("0.0.0.0/1", "None"), ("128.0.0.0/1", "None")], False),
         ([("10.0.0.0/8", "None")], False),  # there is nothing for the internet, and no gateway beside it
     ],

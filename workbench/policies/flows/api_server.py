@@ -31,6 +31,8 @@ class ApiServer:
     cluster: Resource
     is_private: bool
     """True if nodes reach the API server at an address of their network."""
+    is_endpoint: bool = False
+    """True if this address is a private endpoint, whose own route comes before those of route tables."""
 
     def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
         """Verdict on the connection from the nodes: a public API server must accept the nodes' address, and the name of
@@ -71,6 +73,8 @@ def api_server(resources: Sequence[Resource]) -> ApiServer | None:
     """The API server of the stack's cluster; None if the stack does not create the cluster."""
     for cluster in of_type(resources, CLUSTER):
         access = known_map(cluster.inputs.get("apiServerAccessProfile"))
-        inside = (known(access.get(key)) is True for key in ("enablePrivateCluster", "enableVnetIntegration"))
-        return ApiServer(cluster, any(inside))
+        is_private, is_integrated = (
+            known(access.get(key)) is True for key in ("enablePrivateCluster", "enableVnetIntegration")
+        )
+        return ApiServer(cluster, is_private or is_integrated, is_private and not is_integrated)
     return None

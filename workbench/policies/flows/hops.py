@@ -62,23 +62,38 @@ def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
     return chosen(flow, found) if found else ()
 
 
-def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """Two hops with the verdicts of a subnet's security group on a connection between nodes or Pods: outgoing and
-    incoming. A security group also applies to connections within its subnet. Empty if the subnet has no group.
+def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int, *, routed: bool = True) -> Hops:
+    """Hops with the verdicts of security groups and routes on a connection between nodes or Pods. Both apply within a
+    subnet, too.
+
+    Args:
+        routed: False for a target that route tables do not apply to.
     """
 
     def range_of(party: Party, subnet: Subnet) -> IPv4Network:
         return world.pod_range if isinstance(party, Pod) and world.pod_range is not None else subnet.cidr
 
     def way(subnet: Subnet) -> Hops:
+        on_the_way = _routed(world, flow, subnet, port, target) if routed else ()
         if subnet.group is None:
-            return ()
+            return on_the_way
         start, end, wholly = range_of(source, subnet), range_of(target, subnet), is_needed(flow)
         leaves = subnet.group.lets_out(start, end, port, wholly=wholly, protocol=flow.protocol)
         arrives = subnet.group.lets_in(start, port, end, wholly=wholly, protocol=flow.protocol)
-        return (leaves, arrives)
+        return (leaves, *on_the_way, arrives)
 
     return of_nodes(world, flow, way)
+
+
+def _routed(world: World, flow: Flow, subnet: Subnet, port: int, target: Party) -> Hops:
+    """Hops by the routes of a subnet to all subnets with nodes; empty where Azure's own routes lead there. Azure leads
+    packets to Pods of an overlay apart from routes (AKS docs, concepts-network-azure-cni-overlay).
+    """
+    if isinstance(target, Pod) and world.pod_range is not None:
+        return ()
+    ends = [each.cidr for each in world.node_subnets]
+    packets = (Packet(subnet.cidr, each, port, flow.protocol, "", is_needed(flow)) for each in ends)
+    return chosen(flow, (subnet.leaves.inside(each) for each in packets))
 
 
 def out(  # noqa: PLR0917 - the parts of one connection
@@ -115,7 +130,8 @@ def to_api_server(world: World, flow: Flow, port: int) -> Hops:
     accepted = server.lets_in_nodes(world.resources)
     if not server.is_private:
         return (*out(world, flow, SOMEWHERE, port, AZURE, HOST), accepted)
-    return (accepted, *among_nodes(world, flow, Entity("node"), Entity("node"), port))
+    node = Entity("node")
+    return (accepted, *among_nodes(world, flow, node, node, port, routed=not server.is_endpoint))
 
 
 def by_group(subnet: Subnet, source: Source, port: int, target: str | IPv4Network, *, wholly: bool) -> Verdict:

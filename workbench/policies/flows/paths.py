@@ -112,7 +112,9 @@ def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port:
         return (Verdict(None, FOREIGN, balancer.resource),)
     target = PRIVATE if balancer.internal else PUBLIC
     passes: list[Hops] = [
-        (by_group(each, source, port, target, wholly=wholly),) for each in world.node_subnets for source in sources
+        (by_group(each, source, port, target, wholly=wholly), *each.leaves.answers(source))
+        for each in world.node_subnets
+        for source in sources
     ]
     found = worst(passes) if wholly else best(passes)
     return (*gateway_name(balancer.resource, world.resources), *found) if balancer.internal else found
@@ -154,7 +156,7 @@ def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
                     passes = subnet.group.lets_in(
                         source, port, subnet.cidr, wholly=is_needed(flow), protocol=flow.protocol
                     )
-                    yield Way(endpoint.name, port, (passes,), endpoint)
+                    yield Way(endpoint.name, port, (passes, *subnet.leaves.answers(source)), endpoint)
 
 
 def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:

@@ -11,18 +11,19 @@ from workbench.policies.flows.balancers import SERVICE
 from workbench.policies.flows.declared import Required
 from workbench.policies.flows.firewall_rules import FIREWALL, RULE_GROUP
 from workbench.policies.flows.judging import Judgement, judge
-from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE, ROUTE_TABLE
+from workbench.policies.flows.leaving import NAT_GATEWAY
 from workbench.policies.flows.monitors import TYPES as MONITORS
 from workbench.policies.flows.names import INBOUND_ENDPOINT, LINK, RECORD, ZONE, ZONE_GROUP
+from workbench.policies.flows.route_tables import PEERING, ROUTE, ROUTE_TABLE, VIRTUAL_NETWORK, VPN_GATEWAY
 from workbench.policies.flows.security_groups import GROUP, RULE
-from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET, VIRTUAL_NETWORK
+from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET
 from workbench.policies.gateway import RELEASE
 from workbench.policies.images import CACHE_RULE
 from workbench.policies.images import POLICY as IMAGES_ONLY
 from workbench.policies.model import Check, Resource, Rule, Stack, Topic, Violation
 
 DECIDING = (
-    *(GROUP, RULE, SUBNET, VIRTUAL_NETWORK, ROUTE_TABLE, ROUTE, NAT_GATEWAY, CLUSTER),
+    *(GROUP, RULE, SUBNET, VIRTUAL_NETWORK, ROUTE_TABLE, ROUTE, PEERING, VPN_GATEWAY, NAT_GATEWAY, CLUSTER),
     *(NETWORK_POLICY, NAMESPACE, SERVICE, RELEASE, FIREWALL_RULE, *KINDS, *MONITORS.values()),
     *(CACHE_RULE, IMAGES_ONLY),
     *(FIREWALL, RULE_GROUP),

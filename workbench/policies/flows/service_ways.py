@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 
 from workbench.policies.flows.azure_services import HOSTS, TAGS, Service
 from workbench.policies.flows.declared import Flow
+from workbench.policies.flows.firewalls import Packet
 from workbench.policies.flows.hops import SOMEWHERE, by_group, by_policies, chosen, is_needed, of_nodes, out
 from workbench.policies.flows.identity import named
 from workbench.policies.flows.names import leads_to
@@ -81,7 +82,13 @@ def _privately(world: World, flow: Flow, source: Party, service: Service, subnet
     wholly = is_needed(flow)
 
     def way(nodes: Subnet) -> Hops:
-        out = (nodes.group.lets_out(nodes.cidr, subnet.cidr, service.port, wholly=wholly),) if nodes.group else ()
+        out: Hops = (nodes.group.lets_out(nodes.cidr, subnet.cidr, service.port, wholly=wholly),) if nodes.group else ()
+        if subnet.routes_endpoints:
+            # A route replaces that of an endpoint if its prefix is at least as long as the network's (Azure docs,
+            # private-link/disable-private-endpoint-network-policy).
+            longest = max((each.prefixlen for each in subnet.leaves.spaces if subnet.cidr.subnet_of(each)), default=0)
+            packet = Packet(nodes.cidr, subnet.cidr, service.port, "TCP", "", wholly)
+            out = (*out, *nodes.leaves.inside(packet, longest))
         if not subnet.filters_endpoints:
             return out
         return (*out, by_group(subnet, nodes.cidr, service.port, subnet.cidr, wholly=wholly))

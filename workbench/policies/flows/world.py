@@ -13,16 +13,16 @@ from workbench.policies.flows.balancers import Balancer, balancers
 from workbench.policies.flows.declared import BESIDE, DECLARED, EVERYWHERE, PARTIES
 from workbench.policies.flows.firewalls import Firewall, firewalls
 from workbench.policies.flows.identity import last_part, named, of_type
-from workbench.policies.flows.leaving import WayOut, way_out
+from workbench.policies.flows.leaving import Leaving, leaving
 from workbench.policies.flows.network_policies import CILIUM, Engine, Ground, decide
 from workbench.policies.flows.parties import Entity, Party, Pod
+from workbench.policies.flows.route_tables import VIRTUAL_NETWORK, VPN_GATEWAY, clients_of
 from workbench.policies.flows.security_groups import Group, groups
 from workbench.policies.model import Resource, known, known_list, known_map
 
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 NAMESPACE = "kubernetes:core/v1:Namespace"
-SUBNET, VIRTUAL_NETWORK = "azure-native:network:Subnet", "azure-native:network:VirtualNetwork"
-VPN_GATEWAY = "azure-native:network:VirtualNetworkGateway"
+SUBNET = "azure-native:network:Subnet"
 POOL = "azure-native:containerservice:AgentPool"
 ENGINES: Mapping[str, Engine] = {
     "cilium": Engine.CILIUM,
@@ -53,8 +53,10 @@ class Subnet:
     """True for a subnet with nodes; other subnets have endpoints or gateways."""
     filters_endpoints: bool
     """True if the security group applies to private endpoints in the subnet."""
-    leaves: WayOut
-    """Outbound access of the subnet to the internet."""
+    routes_endpoints: bool
+    """True if route tables apply to packets for private endpoints in the subnet."""
+    leaves: Leaving
+    """Ways of packets out of the subnet."""
 
 
 @dataclass(frozen=True)
@@ -219,9 +221,16 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
         cidr = known(each.inputs.get("addressPrefix"))
         if cidr is None:
             continue
-        filters = known(each.inputs.get("privateEndpointNetworkPolicies")) in ("NetworkSecurityGroupEnabled", "Enabled")
-        out = way_out(each, resources, outbound, barriers)
-        yield Subnet(each, IPv4Network(str(cidr)), _group(each, found), _has_nodes(each, resources), filters, out)
+        policies = known(each.inputs.get("privateEndpointNetworkPolicies"))
+        yield Subnet(
+            each,
+            IPv4Network(str(cidr)),
+            _group(each, found),
+            _has_nodes(each, resources),
+            policies in ("NetworkSecurityGroupEnabled", "Enabled"),
+            policies in ("RouteTableEnabled", "Enabled"),
+            leaving(each, resources, outbound, barriers),
+        )
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
@@ -258,5 +267,4 @@ def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
 def _private_clients(resources: Sequence[Resource]) -> Iterator[IPv4Network]:
     for each in resources:
         if each.type == VPN_GATEWAY:
-            pool = known_map(known_map(each.inputs.get("vpnClientConfiguration")).get("vpnClientAddressPool"))
-            yield from (IPv4Network(str(text)) for text in known_list(pool.get("addressPrefixes")))
+            yield from clients_of(each)
