@@ -69,8 +69,15 @@ class Restrictions:
         found = {name: given[name] for name in NAMES if name in given}
         if "denials" in found:
             rows: list[Json] = found["denials"]
-            found["denials"] = tuple(Denial(**{**each, "values": tuple(each["values"])}) for each in rows)
+            found["denials"] = tuple(_denial(each) for each in rows)
         return cls(**found)
+
+
+def _denial(row: Json) -> Denial:
+    """A policy assignment in a JSON document, in which its values are a list."""
+    values: list[Any] = row["values"]
+    given: Json = {**row, "values": tuple(values)}
+    return Denial(**given)
 
 
 NAMES = tuple(each.name for each in fields(Restrictions))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Sample
     from workbench.cli.cluster_gates import ClusterTarget
     from workbench.cli.prometheus_signs import Signals
+    from workbench.cli.requested_stack import RequestedStack
     from workbench.recordings.reading import Recording
 
 From = Annotated[
@@ -64,6 +65,20 @@ class Recorded:
                 err.print(f"{self.name}: its settings do not load here ({first}); those of the checkout count instead",
                           markup=False, style="yellow", soft_wrap=True)  # fmt: skip
         return read_loaded(self.stack, files, assignments)
+
+    def requested(self, files: list[Path] | None, assignments: list[str] | None) -> RequestedStack:
+        """The stack with the recorded settings, or with those of the checkout where `loaded` uses them.
+
+        Raises:
+            SettingsError: the settings are invalid.
+        """
+        from physical_ai.settings.layers.stack_file import PREFIX
+        from workbench.cli.requested_stack import completed, read_stack
+
+        loaded, raw = self.loaded(files, assignments), self.recording.only("settings", "settings")
+        if raw is None or loaded.raw != raw:
+            return read_stack(self.stack, files, assignments)
+        return completed(loaded, {f"{PREFIX}{key}": value for key, value in raw.items()})
 
     def target(self, loaded: Loaded) -> ClusterTarget:
         """The recorded cluster, with the GPUs that its pools should offer."""

@@ -50,14 +50,19 @@ def read_stack(
     Raises:
         SettingsError: the settings are invalid; the text lists all faults.
     """
-    from simulator.stack_input import StackInput
-    from workbench.cli.existing_cluster_input import existing_cluster_input
-
     overlays = overlays_of(files, assignments)
     loaded = load(stack, overlays)
     config, own_secrets = _stack_config(stack)
     for overlay in overlays:
         config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
+    return completed(loaded, config, own_secrets)
+
+
+def completed(loaded: Loaded, config: dict[str, Any], own_secrets: Sequence[str] = ()) -> RequestedStack:
+    """A stack with the configuration `config`, completed by what a simulation makes up."""
+    from simulator.stack_input import StackInput
+    from workbench.cli.existing_cluster_input import existing_cluster_input
+
     osmo = loaded.settings.osmo
     if osmo.installs_backend and control_plane_url(loaded.settings) is None:
         config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
@@ -68,7 +73,7 @@ def read_stack(
         config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     secrets = {name: made_up(name) for name in (*own_secrets, *generated_secrets(loaded.settings))}
     existing = existing_cluster_input(loaded.settings)
-    return RequestedStack(loaded, StackInput(stack, config, secrets, loaded.settings.record, existing))
+    return RequestedStack(loaded, StackInput(loaded.settings.stack, config, secrets, loaded.settings.record, existing))
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:

@@ -44,6 +44,8 @@ _KEY = re.compile(r"(^|[./_-])(fqdn|host|hostname|hostnames|hosts|dnsName|dnsNam
 _ZONE_KEY = re.compile(r"(?:^|[./_-])(?:zone|zoneName|dnsZone|privateDnsZone|hostedZoneName)$")
 _ZONE_ID = re.compile(r"/providers/microsoft\.network/(?:private)?dnszones/([A-Za-z0-9.-]{1,253})", re.IGNORECASE)
 """DNS zone in the id of a resource of Azure."""
+_RULE_KEY = re.compile(r"^(?:targetFqdns|destinationFqdns|targetUrls)$")
+"""Pattern of the keys of names in rules of an Azure Firewall, which are hosts or `*.` and a domain."""
 _IMAGE_KEY = re.compile(r"^(?:image|imageID|repository|names|registry)$")
 _REGISTRY = re.compile(rf"^(?:docker-pullable://)?({_LABELS})(?=/|:[0-9]{{2,5}}/)")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[a-z]{0,5}[0-9]{0,2}")
@@ -77,6 +79,11 @@ def of_value(key: str, text: str) -> Iterator[str]:
     is_name = (_DOTTED.fullmatch(text) or _SINGLE.fullmatch(text)) and not _VERSION.fullmatch(text)
     if (_KEY.search(key) and is_name) or (_ZONE_KEY.search(key) and _is_zone(text)):
         yield text
+    elif _RULE_KEY.search(key):
+        host = text.removeprefix("*.").partition("/")[0]
+        # Of Azure's own domains, `of_text` finds what is a customer's.
+        if _DOTTED.fullmatch(host) and not f".{host}".endswith(OF_AZURE):
+            yield host
     elif _IMAGE_KEY.search(key) and (registry := _REGISTRY.match(text)) is not None:
         yield registry[1]
 

@@ -22,7 +22,7 @@ from tests.support.recorded_cluster import World as Cluster
 from workbench.cli import azure_login
 from workbench.cli.main import run
 from workbench.preflight import login
-from workbench.recordings import azure as recording
+from workbench.recordings import arm_reader as recording
 from workbench.recordings.azure import azure_entries
 from workbench.recordings.form import Entry
 from workbench.recordings.making import head, made

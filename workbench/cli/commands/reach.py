@@ -110,14 +110,18 @@ def _world(
 ) -> tuple[World, list[str]]:
     """Facts that decide about the stack's connections, and lines of text about facts that are not known."""
     from workbench.cli.cluster_gates import real_cluster
-    from workbench.cli.policy_pack import read_declared
+    from workbench.cli.policy_pack import declared_or_exit, read_declared
     from workbench.policies.flows.firewall_bodies import resources_of
     from workbench.policies.flows.network_policies import Engine
     from workbench.policies.flows.world import read
 
     others = given_firewalls(firewalls)
-    requested, declared = read_declared(stack, file, set_, preview=preview)
-    if recorded is not None:
+    if recorded is None:
+        requested, declared = read_declared(stack, file, set_, preview=preview)
+    else:
+        # Addresses of the recording are not those of the checkout.
+        requested = recorded.requested(file, set_)
+        declared = declared_or_exit(requested, preview=preview)
         others += resources_of(each["body"] for each in recorded.recording.of("azure"))
     declared = replace(declared, resources=(*declared.resources, *others))
     kubeconfig, context = access
