@@ -46,7 +46,7 @@ class StateFile:
         return year
 
     def keep(self, pool: str, year: Year) -> None:
-        """Writes the file anew, with the present state of one pool."""
+        """Writes the file again, with the present state of one pool."""
         if self.file is None:
             return
         self._pools[pool] = year.document()
