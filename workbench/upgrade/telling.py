@@ -107,7 +107,7 @@ def _stack(stack: StackReport, journey: Journey) -> Iterator[str]:
         yield headline(stack.preview)
         yield counts(stack.preview)
         for each in disruptions(stack.preview, journey.releases):
-            yield f"{each.op} {each.resource}: {' '.join((*each.effects, each.why))}"
+            yield f"{each.op} {each.resource}: {' '.join(filter(None, (*each.effects, each.why)))}"
     yield from stack.warnings
 
 

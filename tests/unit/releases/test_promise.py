@@ -11,7 +11,9 @@ from physical_ai.releases.versions import Version
 from tests.support.releases import release
 
 KEPT = 2
-"""Minor releases for which a former name works."""
+"""Minor releases for which a former name works before 1.0.0."""
+KEPT_FOR_GOOD = ("AgentPool", "ManagedCluster")
+"""Kinds of resources that only a major release replaces or deletes."""
 
 
 def broken(note: Release, earlier: Sequence[Release]) -> Iterator[str]:
@@ -26,13 +28,19 @@ def broken(note: Release, earlier: Sequence[Release]) -> Iterator[str]:
             yield "a patch release has no way back"
     for each in (*note.renamed, *note.outputs, *note.deprecated):
         until = Version.parse(each.until)
-        if until.major == number.major and until.minor < number.minor + KEPT:
+        if until.major == number.major and (number.major or until.minor < number.minor + KEPT):
             name = each.path if isinstance(each, Deprecation) else each.old
-            yield f"{name} works for fewer than {KEPT} minor releases"
+            yield f"{name} works until {until} only"
     warned = {e.path: e.until for each in earlier for e in each.deprecated}
     for each in note.removed:
         if not each.cut and (each.path not in warned or Version.parse(warned[each.path]) > number):
             yield f"{each.path} is removed without a warning in an earlier release"
+        if not each.cut and number.major and number.minor:
+            yield f"{each.path} is removed by a minor release"
+    if number.minor or number.patch:
+        for effect in note.resources:
+            if effect.type.endswith(KEPT_FOR_GOOD) and effect.what in ("replaced", "deleted"):
+                yield f"an {effect.type} is {effect.what} by a minor release"
     for step in note.steps:
         if step.required and step.when == "after":
             yield f"the step {step.id} comes after the deployment, so that nothing can require it"
@@ -46,6 +54,7 @@ def test_the_notes_keep_the_promise() -> None:
 RENAME = {"from": "a", "to": "b", "until": "0.4.0"}
 WARNED = release("0.2.0", deprecated=[{"path": "a", "instead": "x", "until": "0.4.0"}])
 REMOVED = {"path": "a", "instead": "x"}
+POOL = {"type": "AgentPool", "what": "replaced", "why": "x"}
 STEP = {"id": "s", "text": "x", "when": "before", "required": True}
 
 
@@ -56,8 +65,11 @@ STEP = {"id": "s", "text": "x", "when": "before", "required": True}
         (release("0.2.1", resources=[{"type": "t", "what": "replaced", "why": "x"}]), "a patch release has t replaced"),
         (release("0.2.1", steps=[STEP]), "a patch release requires the step s"),
         (release("0.2.1", back={"open": False, "text": "x"}), "a patch release has no way back"),
-        (release("0.3.0", renamed=[RENAME]), "a works for fewer than 2 minor releases"),
-        (release("0.3.0", outputs=[RENAME]), "a works for fewer than 2 minor releases"),
+        (release("0.3.0", renamed=[RENAME]), "a works until 0.4.0 only"),
+        (release("0.3.0", outputs=[RENAME]), "a works until 0.4.0 only"),
+        (release("1.2.0", renamed=[{**RENAME, "until": "1.9.0"}]), "a works until 1.9.0 only"),
+        (release("1.2.0", removed=[REMOVED]), "a is removed by a minor release"),
+        (release("0.3.0", resources=[POOL]), "an AgentPool is replaced by a minor release"),
         (release("0.3.0", removed=[REMOVED]), "a is removed without a warning in an earlier release"),
         (release("0.5.0", removed=[{**REMOVED, "path": "b"}]), "b is removed without a warning in an earlier release"),
         (release("0.3.0", steps=[{**STEP, "when": "after"}]), "the step s comes after the deployment, so that nothing"),
@@ -72,6 +84,8 @@ def test_a_note_that_breaks_it_is_found(note: Release, text: str) -> None:
     [
         release("0.2.0", renamed=[RENAME], outputs=[RENAME], steps=[STEP]),
         release("0.9.0", renamed=[{**RENAME, "until": "1.0.0"}]),
+        release("1.0.0", removed=[REMOVED], resources=[POOL]),
+        release("1.2.0", renamed=[{**RENAME, "until": "2.0.0"}]),
         release("0.4.0", removed=[REMOVED]),
         release("0.3.0", removed=[{**REMOVED, "cut": True}]),
         release("0.2.1", resources=[{"type": "t", "what": "restarted", "why": "x"}]),
