@@ -128,6 +128,15 @@ def test_check_writes_nothing_and_allows_changes_that_are_not_committed(team: Pa
     assert git(team, "status", "--porcelain") == before
 
 
+def test_without_a_newer_version_there_is_nothing_to_do(team: Path, wheels: Path) -> None:
+    text = (team / "requirements.txt").read_text().replace(f"=={OLD}", f"=={NEW}")
+    (team / "requirements.txt").write_text(text)
+    code, out, _ = call("upgrade", "--wheels", str(wheels), "--check")
+    assert (code, out) == (0, f"version {NEW} is pinned, and no newer one is offered\n")
+    code, out, _ = call("upgrade", "--wheels", str(wheels), "--check", "--json")
+    assert (code, json.loads(out)["to"]) == (0, None)
+
+
 def test_changes_that_are_not_committed_are_refused(team: Path, wheels: Path) -> None:
     (team / "README.md").write_text("mine")
     assert "changes that are not committed: README.md.\n  Commit them" in refused(team, wheels)

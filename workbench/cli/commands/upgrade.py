@@ -64,12 +64,17 @@ def upgrade(  # noqa: PLR0917 - each is an option
     from workbench.upgrade import telling
 
     wanted = Wanted(wheels.expanduser().absolute() if wheels else None, stack or [], done or [], not no_preview)
-    asks = not check and not yes
-    if asks and (json or not sys.stdin.isatty()):
-        raise Refused("Without a terminal, --yes writes the files, and --check only shows what changes.")
     old = project.pinned(PROJECT)
     project.require_git(PROJECT, clean=not check)
     new = chosen(version, wanted.wheels)
+    if version is None and new <= old:
+        if json:
+            print_json({"written": False, "from": str(old), "to": None})
+        else:
+            print_text(f"version {old} is pinned, and no newer one is offered\n")
+        return
+    if not check and not yes and (json or not sys.stdin.isatty()):
+        raise Refused("Without a terminal, --yes writes the files, and --check only shows what changes.")
     try:
         if installed() != new > old:
             options = [*(["--check"] if check else []), *(["--yes"] if yes else []), *(["--json"] if json else [])]
