@@ -13,17 +13,24 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
 import traceback
 from contextlib import suppress
 from io import TextIOWrapper
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
+from physical_ai.planning.part_files import part_faults
+from physical_ai.repository import PART_FOLDERS, STACKS, VALUES
+from physical_ai.settings import existing, load
 from workbench.cli import console
 from workbench.cli.command_line import run_here
 from workbench.cli.exit_codes import FAILED
+from workbench.cli.options import DEFAULT_STACK
 
 USED = (
     "simulator.faults",
@@ -67,6 +74,26 @@ USED = (
 
 for _module in USED:
     importlib.import_module(_module)
+
+
+def _judge_a_stack() -> None:
+    """Loads one stack, for what a process makes once and keeps: rows of the catalogue, schemas, faults of parts.
+
+    The stack's own files and values are read from a copy, which another process makes: they are not kept, and a change
+    of one must not be taken for a change of a loaded file, which would end the resident process.
+    """
+    if len(PART_FOLDERS) > 1:
+        return  # a team's own parts come and go; each command looks for them
+    part_faults()
+    # A stack that does not load says so to the command that asks for it.
+    with suppress(Exception), TemporaryDirectory() as folder:
+        subprocess.run(["cp", "-R", STACKS, VALUES, folder], check=True)
+        stacks, values = Path(folder, STACKS.name), Path(folder, VALUES.name)
+        names = existing(stacks)
+        load(DEFAULT_STACK if DEFAULT_STACK in names else names[0], (), stacks, values)
+
+
+_judge_a_stack()
 
 STDERR = 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
@@ -151,3 +152,31 @@ def test_without_an_answer_the_command_runs_where_it_is(is_asked: bool, monkeypa
     monkeypatch.setattr(resident, "ask_for_command", lambda *_: is_asked)
     monkeypatch.setattr(sys, "stdin", sys.__stdin__)
     assert resident_command.run(["status"]) is None
+
+
+LOADED_AHEAD = """
+import os, sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(os.path.abspath(given[0]))
+                 if event == "open" and isinstance(given[0], str) else None)
+import workbench.cli.command_copy
+from physical_ai.repository import ROOT, STACKS, VALUES
+print([path for path in opened if path.startswith((f"{STACKS}/", f"{VALUES}/"))])
+assert any("catalog/data" in path for path in opened)
+opened.clear()
+from physical_ai.settings import load
+load("dev-westus2")
+print([path for path in opened if not path.startswith((f"{STACKS}/", f"{VALUES}/"))])
+print(any(path.startswith(f"{STACKS}/") for path in opened))
+"""
+
+
+def test_a_copy_finds_the_catalogue_read_and_reads_the_stack_itself() -> None:
+    """A file of a stack that the resident process had read would end the process when it changes."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_AHEAD], cwd=ROOT, capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    ahead, again, reads_stack = done.stdout.splitlines()
+    assert ahead == "[]"
+    assert [path for path in ast.literal_eval(again) if "/site-packages/" not in path] == []
+    assert reads_stack == "True"
