@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.recordings.asking import Bounded, Say, cluster_entries
 from workbench.recordings.azure import azure_entries
 from workbench.recordings.form import Entry
-from workbench.recordings.questions import SERIES, SPANS, STEP, Limits
+from workbench.recordings.questions import REPORTED, SERIES, SPANS, STEP, Limits
 
 if TYPE_CHECKING:
     from physical_ai.settings import Loaded
@@ -117,6 +117,7 @@ def _of_azure(wanted: Wanted, until: float, say: Say) -> Iterator[Entry]:
 def _of_prometheus(wanted: Wanted, now: float, until: float, say: Say) -> Iterator[Entry]:
     """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and time series of `SERIES`."""
     from physical_ai.telemetry.usage import queries
+    from physical_ai.telemetry.usage_report import report_queries
     from workbench.cli.prometheus import PrometheusFailed, ask, ask_range, listed_alerts, simulated_address
     from workbench.cli.prometheus_signs import NOT_ASKED, NOT_RUNNING, signal_queries
 
@@ -127,6 +128,7 @@ def _of_prometheus(wanted: Wanted, now: float, until: float, say: Say) -> Iterat
         yield {"kind": "unread", "what": f"{what}, usage and metrics", "reason": reason}
         return
     asked = {**signal_queries(), **{f"{span} {key}": text for span in SPANS for key, text in queries(span).items()}}
+    asked |= {f"report {key}": text for key, text in report_queries(REPORTED).items()}
     for number, text in enumerate(dict.fromkeys(asked.values())):
         say(f"Prometheus: {number + 1} of {len(asked) + len(SERIES)} queries")
         if time.monotonic() > until:

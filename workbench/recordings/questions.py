@@ -49,6 +49,8 @@ ASKED = tuple(
 """API paths of the lists that commands of physai read. The API server may prefer another version than the path has."""
 SPANS = ("1h", "12h", "1d", "7d", "4w")
 """Periods for which `physai usage` can be answered from a recording."""
+REPORTED = "7d"
+"""Period for which `physai usage --report` can be answered from a recording."""
 STEP = 60
 SERIES: Mapping[str, str] = {
     "GPU load": "avg by (node, gpu) (DCGM_FI_DEV_GPU_UTIL)",

@@ -14,6 +14,7 @@ from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.usage import Sample, queries, usage
+from physical_ai.telemetry.usage_report import report_queries
 from simulator.metrics.telemetry import Telemetry
 from tests.support.promtool import promtool
 from tests.support.rule_tests import needed, read_by_tests
@@ -105,14 +106,29 @@ def test_a_scripted_day(tmp_path: Path) -> None:
     }
     # The task is idle from half an hour after its last use on.
     wanted = {"asked": 9.0, "held": 8.0, "busy": 2.0, "idle": 3.5}
+    given |= {
+        f'kube_node_status_capacity{{node="{node}",resource="nvidia_com_gpu"}}': "2x1439",
+        f'kube_node_status_allocatable{{node="{node}",resource="nvidia_com_gpu"}}': "2x1439",
+        f'kube_node_spec_taint{{node="{node}",key="node.kubernetes.io/unschedulable"}}': "_x1200 1x238",
+        f'kube_node_info{{node="{node}"}}': "1x1439",
+        f'kube_pod_labels{{{pod},label_kai_scheduler_queue="research"}}': "1x539 stale",
+        f'kube_pod_status_phase{{{pod},phase="Failed"}}': "0x539 1x9 stale",
+    }
+    # GPU-hours of the node, and what stood under its taint at the end; the other queries are about the one Pod or node.
+    reported = {"capacity": 48.0, "unschedulable": 8.0, "gpus": 1.0, "queues": 1.0, "placed": 1.0, "failed": 1.0,
+                "nodes": 1.0, "pools": 1.0}  # fmt: skip
+    absent = ("running", "succeeded", "evicted", "withheld")
+    asked = report_queries("1d")
+    assert {*wanted, *reported, *absent, "labels"} == set(asked)
     checks = [
         {
-            "expr": f"round(sum({queries('1d')[name]}), 0.1)",
+            "expr": f"round(sum({asked[name]}), 0.1)",
             "eval_time": "1439m",
             "exp_samples": [{"labels": "{}", "value": value}],
         }
-        for name, value in wanted.items()
+        for name, value in {**wanted, **reported}.items()
     ]
+    checks += [{"expr": asked[name], "eval_time": "1439m", "exp_samples": []} for name in absent]
     series = [{"series": name, "values": values} for name, values in given.items()]
     test = {"interval": "1m", "input_series": series, "promql_expr_test": checks}
     groups = safe_yaml.load(rule_file(rule_parameters(load("dev-westus2").settings)))["groups"]

@@ -24,6 +24,14 @@ Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far bac
 Picture = Annotated[
     Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a bar for each workflow, as FILE.svg.")
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Also write use, waits and losses by team and queue: FILE.html with a text beside it, or FILE.eml.",
+    ),
+]
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
 
@@ -32,6 +40,7 @@ def usage(  # noqa: PLR0917 - each is an option
     prometheus: Address = None,
     since: Since = "7d",
     picture: Picture = None,
+    report: Report = None,
     csv: Csv = False,
     from_: From = None,
     json: Json = False,
@@ -46,16 +55,18 @@ def usage(  # noqa: PLR0917 - each is an option
     from workbench.cli.output.usage import COLUMNS, as_csv, print_usage, row
     from workbench.cli.output.usage_picture import NoPicture, write_picture
     from workbench.cli.prometheus import DEFAULT, PrometheusFailed, ask, simulated_address
+    from workbench.cli.usage_report import queries_of, write
     from workbench.costs.usage import gpu_hour_prices
     from workbench.recordings.questions import SPANS
 
     try:
-        asked = queries(since)
+        asked = queries(since) if report is None else queries_of(since)
     except ValueError as problem:
         raise typer.BadParameter(f"{problem}.", param_hint="--since") from None
     recorded = None if from_ is None else opened(from_, stack, prometheus=prometheus)
     stack = recorded.stack if recorded else stack
-    prices = gpu_hour_prices((recorded.loaded() if recorded else load(stack)).settings)
+    settings = (recorded.loaded() if recorded else load(stack)).settings
+    prices = gpu_hour_prices(settings)
     if recorded is not None and since not in SPANS:
         raise typer.BadParameter(f"a recording has {', '.join(SPANS)}", param_hint="--since")
     try:
@@ -64,6 +75,8 @@ def usage(  # noqa: PLR0917 - each is an option
     except PrometheusFailed as problem:
         err.print(str(problem), markup=False, highlight=False)
         raise typer.Exit(FAILED) from None
+    if report is not None:
+        write(report, results, settings, since, recorded)
     if picture is not None:
         try:
             write_picture(found, since, picture)
