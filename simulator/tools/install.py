@@ -1,5 +1,5 @@
-"""Installation of all commands that the simulator runs: downloaded from releases if a checksum is pinned,
-else built.
+"""Installation of all commands that the simulator runs: downloaded from releases if their checksums are known, else
+built.
 """
 
 from __future__ import annotations
