@@ -10,11 +10,11 @@ from typing import Any
 
 from physical_ai.catalog.timings import Reference, Timing, reference, timing
 from workbench.costs.schedule import Activity, Schedule, schedule
+from workbench.first_gpu.graph import label, set_up_gpus, waits_for
 from workbench.policies import Resource, Stack
 
 GATE = "GPUs ready"
 GATE_TYPE = "physical-ai:gpu:GpuGate"
-_OPERATOR = "gpu-operator"
 SHORT = 0.5
 """Duration in minutes below which a step of the critical path is left out of the table."""
 
@@ -37,8 +37,8 @@ class DeploymentTime:
 def deployment_time(name: str, declared: Stack) -> DeploymentTime:
     """The estimated duration of the first deployment of the declared resources."""
     created = [each for each in declared.resources if each.custom]
-    needs = {_label(each): _needs(each, created) for each in created}
-    types = {_label(each): each.type for each in created}
+    needs = {label(each): waits_for(each, created) for each in created}
+    types = {label(each): each.type for each in created}
     # The program waits for the nodes' GPUs, for which there is no resource.
     needs[GATE], types[GATE] = _before_gpus(created), GATE_TYPE
     fast, slow = (
@@ -48,23 +48,9 @@ def deployment_time(name: str, declared: Stack) -> DeploymentTime:
     return DeploymentTime(name, fast, slow, types, reference())
 
 
-def _label(resource: Resource) -> str:
-    return f"{resource.type.rpartition(':')[2]} {resource.name}"
-
-
-def _needs(resource: Resource, created: Sequence[Resource]) -> list[str]:
-    waits = {*resource.options.depends_on, resource.options.provider.rpartition("::")[0], resource.options.parent}
-    return [_label(each) for each in created if each.urn in waits]
-
-
 def _before_gpus(created: Sequence[Resource]) -> list[str]:
-    return [
-        _label(each)
-        for each in created
-        if (each.type.endswith(":AgentPool") and "gpuProfile" in each.inputs)
-        or (each.type.endswith(":Release") and each.inputs.get("name") == _OPERATOR)
-        or each.type.endswith((":NVIDIADriver", "/v1:DaemonSet"))
-    ]
+    pools = [label(each) for each in created if each.type.endswith(":AgentPool") and "gpuProfile" in each.inputs]
+    return [*pools, *set_up_gpus(created)]
 
 
 def document(found: DeploymentTime) -> dict[str, Any]:

@@ -25,7 +25,7 @@ LONGEST = 120.0
 restart or change.
 """
 GPU_PODS = re.compile(r"driver|device-plugin")
-_SCALED = re.compile(r"\{aks-([a-z0-9]+)-[0-9]+-vmss ")
+SCALED = re.compile(r"\{aks-([a-z0-9]+)-[0-9]+-vmss ")
 RELEASE_NAME = "meta.helm.sh/release-name"
 Seen = Mapping[str, tuple[float, float]]
 """Shortest and longest duration, in minutes, of each kind of operation in a recording. Keys are resource types of the
@@ -44,28 +44,28 @@ def durations(recording: Recording) -> Seen:
 
 def _cluster(recording: Recording) -> Iterator[float]:
     """Minutes from the creation of the AKS cluster in ARM until its first node is ready."""
-    ready = [each for node in _nodes(recording) if (each := _became(node, "Ready")) is not None]
+    ready = [each for node in nodes_of(recording) if (each := became_at(node, "Ready")) is not None]
     for body in recording.of("azure"):
-        created = _time(at(body["body"], "systemData.createdAt"))
+        created = time_of(at(body["body"], "systemData.createdAt"))
         if body["type"].lower() == "microsoft.containerservice/managedclusters" and created and ready:
-            yield _minutes(created, min(ready))
+            yield minutes_between(created, min(ready))
 
 
 def _scale_ups(recording: Recording) -> Iterator[float]:
     """Minutes from each scale-up event of the autoscaler until the next new node of the pool is ready."""
     for event in recording.lists.get("/api/v1/events", ()):
-        asked = _time(event.get("firstTimestamp") or event.get("eventTime"))
-        found = _SCALED.search(str(event.get("message", "")))
+        asked = time_of(event.get("firstTimestamp") or event.get("eventTime"))
+        found = SCALED.search(str(event.get("message", "")))
         if event.get("reason") != "TriggeredScaleUp" or asked is None or found is None:
             continue
         after = [
             each
-            for node in _nodes(recording)
-            if pool_of(node) == found[1] and (_created(node) or asked) > asked
-            if (each := _became(node, "Ready")) is not None
+            for node in nodes_of(recording)
+            if pool_of(node) == found[1] and (created_at(node) or asked) > asked
+            if (each := became_at(node, "Ready")) is not None
         ]
         if after:
-            yield _minutes(asked, min(after))
+            yield minutes_between(asked, min(after))
 
 
 def _gpus(recording: Recording) -> Iterator[float]:
@@ -74,14 +74,14 @@ def _gpus(recording: Recording) -> Iterator[float]:
     for pod in recording.lists.get("/api/v1/pods", ()):
         if namespace(pod) in ("gpu-operator", "kube-amd-gpu") and GPU_PODS.search(name(pod)):
             pods[str(at(pod, "spec.nodeName", ""))].append(pod)
-    for node in _nodes(recording):
-        own, created = pods.get(name(node), []), _created(node)
-        ends = [_became(pod, "Ready") for pod in own]
-        if created is None or not any("device-plugin" in name(each) for each in own) or any(map(_restarts, own)):
+    for node in nodes_of(recording):
+        own, created = pods.get(name(node), []), created_at(node)
+        ends = [became_at(pod, "Ready") for pod in own]
+        if created is None or not any("device-plugin" in name(each) for each in own) or any(map(restarts, own)):
             continue
         known = [each for each in ends if each is not None]
         if len(known) == len(ends):
-            yield _minutes(created, max(known))
+            yield minutes_between(created, max(known))
 
 
 def _releases(recording: Recording) -> Iterator[float]:
@@ -91,38 +91,42 @@ def _releases(recording: Recording) -> Iterator[float]:
     starts: dict[tuple[str, str], list[datetime.datetime]] = defaultdict(list)
     ends: dict[tuple[str, str], list[datetime.datetime | None]] = defaultdict(list)
     for each in recording.lists.get("/apis/apps/v1/deployments", ()):
-        release, created = annotations_of(each).get(RELEASE_NAME, ""), _created(each)
+        release, created = annotations_of(each).get(RELEASE_NAME, ""), created_at(each)
         if release and created is not None:
             first = at(each, "metadata.generation", 1) == 1
             starts[namespace(each), release].append(created)
-            ends[namespace(each), release].append(_became(each, "Available") if first else None)
+            ends[namespace(each), release].append(became_at(each, "Available") if first else None)
     for release, began in starts.items():
         known = [each for each in ends[release] if each is not None]
         if len(known) == len(began):
-            yield _minutes(min(began), max(known))
+            yield minutes_between(min(began), max(known))
 
 
-def _nodes(recording: Recording) -> list[dict[str, Any]]:
+def nodes_of(recording: Recording) -> list[dict[str, Any]]:
+    """Recorded nodes. Nodes without labels are left out."""
     return [each for each in recording.lists.get("/api/v1/nodes", ()) if labels(each)]
 
 
-def _created(item: Mapping[str, Any]) -> datetime.datetime | None:
-    return _time(at(item, "metadata.creationTimestamp"))
+def created_at(item: Mapping[str, Any]) -> datetime.datetime | None:
+    """Time at which the object `item` was created; None if it is not known."""
+    return time_of(at(item, "metadata.creationTimestamp"))
 
 
-def _became(item: Mapping[str, Any], kind: str) -> datetime.datetime | None:
+def became_at(item: Mapping[str, Any], kind: str) -> datetime.datetime | None:
     """Time at which the condition `kind` of the object `item` became true; None if the condition is not true, or its
     time is not known.
     """
     found = condition(item, kind)
-    return _time(found.get("lastTransitionTime")) if found.get("status") == "True" else None
+    return time_of(found.get("lastTransitionTime")) if found.get("status") == "True" else None
 
 
-def _restarts(pod: Mapping[str, Any]) -> bool:
+def restarts(pod: Mapping[str, Any]) -> bool:
+    """True if a container of the Pod has been restarted."""
     return any(each.get("restartCount") for each in mappings(at(pod, "status.containerStatuses")))
 
 
-def _time(value: Any) -> datetime.datetime | None:
+def time_of(value: Any) -> datetime.datetime | None:
+    """A time in a recorded object; None if it is no time with a UTC offset."""
     try:
         found = datetime.datetime.fromisoformat(str(value))
     except ValueError:
@@ -130,5 +134,6 @@ def _time(value: Any) -> datetime.datetime | None:
     return found if found.tzinfo is not None else None
 
 
-def _minutes(start: datetime.datetime, end: datetime.datetime) -> float:
+def minutes_between(start: datetime.datetime, end: datetime.datetime) -> float:
+    """Minutes from one time to another; negative if `end` is earlier."""
     return (end - start).total_seconds() / 60

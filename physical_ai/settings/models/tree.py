@@ -21,6 +21,7 @@ from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
 from physical_ai.settings.models.data_services import DataServices
+from physical_ai.settings.models.first_gpu import TimeToFirstGpu
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
@@ -261,6 +262,9 @@ class Settings(Model):
         default_factory=Preflight, description="Questions to Azure before a deployment's first resource."
     )
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
+    time_to_first_gpu: TimeToFirstGpu = Field(
+        default_factory=TimeToFirstGpu, description="Budget for the time until a Pod has a GPU; none by default."
+    )
     charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     network_operator: NetworkOperator | None = Field(

@@ -97,6 +97,7 @@ def check(  # noqa: PLR0917 - each is an option
         reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
         findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
         asked = "Azure"
+    findings = [*findings, *_time_to_first_gpu(requested)]
     checksums = [*unverified(loaded.plan.charts), *unrecorded(recorded())]
     findings = [*findings, *checksums, *claims(settings, _others(stack))]
     oldest = reached.kept.oldest if reached is not None else None
@@ -133,6 +134,25 @@ def _of_azure(
         found = check_azure(settings, azure, shutil.which, today)
         return [*found, Finding(Severity.ERROR, "program", "declared resources", str(refusal), None, "the program")]
     return everything(requested, declared, reached, today, verdict=verdict)
+
+
+def _time_to_first_gpu(requested: RequestedStack) -> list[Finding]:
+    """Findings about the budget for the time to the first GPU; none without a budget, or if the program refuses the
+    settings, which is reported already.
+    """
+    import pulumi
+
+    from workbench.cli.first_gpu import first_gpu
+    from workbench.cli.policy_pack import declared_resources
+    from workbench.first_gpu.judging import findings
+
+    settings = requested.loaded.settings
+    if not settings.time_to_first_gpu.is_set:
+        return []
+    try:
+        return findings(first_gpu(settings, declared_resources(requested, preview=False)), settings.time_to_first_gpu)
+    except pulumi.RunError:
+        return []
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:

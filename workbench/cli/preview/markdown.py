@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
-from physical_ai.untrusted.text import printable
+from workbench.cli.preview.first_gpu_markdown import first_gpu
+from workbench.cli.preview.markdown_text import code, severity, text
 
 OPERATIONS = ("replace", "delete", "create", "update")
 """Engine operations in the order in which a review shows them: removals first."""
@@ -15,7 +15,6 @@ ROWS = 20
 """Largest number of changes that are shown unfolded; further changes are folded."""
 DIFFERENCES = 8
 """Largest number of changed properties that are shown of one resource."""
-VALUE_LENGTH = 70
 Document = Mapping[str, Any]
 
 
@@ -42,7 +41,12 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
         reach(document),
         *_changes(document, detail),
     ]
-    parts += [_policies(document["policy"], detail), _versions(document["compat"], detail), _cost(document, detail)]
+    parts += [
+        _policies(document["policy"], detail),
+        _versions(document["compat"], detail),
+        first_gpu(document),
+        _cost(document, detail),
+    ]
     parts += [f"> **Warning** {text(each)}" for each in document["warnings"]]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -176,7 +180,7 @@ def _finding(each: Document) -> str:
         f" {code(each['path'])}" if each["path"] else ""
     )
     message = f"{text(each['message']).removesuffix('.')}. {text(each['reason'])}"
-    return f"- {_severity(each)} [{text(each['rule'])}]({each['link']}), {where}: {message}"
+    return f"- {severity(each)} [{text(each['rule'])}]({each['link']}), {where}: {message}"
 
 
 def _versions(compat: Document, detail: Detail) -> str:
@@ -197,11 +201,7 @@ def _verdict(each: Document) -> str:
     pools = f" ({text(', '.join(each['pools']))})" if each["pools"] else ""
     sentences: list[str] = [sentence for sentence in (each["message"], each["fix"]) if sentence]
     message = " ".join(text(sentence).rstrip(".") + "." for sentence in sentences)
-    return f"- {_severity(each)} {text(each['rule'])}, {code(each['path'])}{pools}: {message}"
-
-
-def _severity(each: Document) -> str:
-    return f"**{each['severity']}**" if each["severity"] == "error" else str(each["severity"])
+    return f"- {severity(each)} {text(each['rule'])}, {code(each['path'])}{pools}: {message}"
 
 
 def severities(rows: Sequence[Document]) -> str:
@@ -270,33 +270,3 @@ def dollars(span: Mapping[str, float], *, signed: bool) -> str:
 def _folded(title: str, body: str) -> str:
     # GitHub renders Markdown inside HTML only after an empty line.
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
-
-
-def code(value: Any) -> str:
-    """A value as Markdown code on one line. All characters are escaped that would break the code or the table around
-    it.
-    """
-    shown = printable(" ".join(str(value).split()))
-    shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
-    if not shown:
-        return "(empty)"
-    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{pad}{shown.replace('|', chr(92) + '|')}{pad}{fence}"
-
-
-def text(value: str) -> str:
-    """A text on one line in which markup and mentions have no effect. Parts in backticks stay code."""
-    parts = re.split(r"(`[^`\n]*`)", printable(" ".join(value.split())))
-    return "".join(code(part[1:-1]) if part.startswith("`") and len(part) > 2 else _plain(part) for part in parts)
-
-
-def _plain(value: str) -> str:
-    """Text in which Markdown, entities, and names that GitHub would notify or link have no effect.
-
-    GitHub decodes entities before it looks for mentions, and finds mentions after any character that is not an ASCII
-    word character.
-    """
-    escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", re.sub(r"&(?=#|\w+;)", "&amp;", value))
-    unlinked = re.sub(r"(?<![\w./])#(?=\w)", "#\u200b", escaped)
-    return re.sub(r"(?<![A-Za-z0-9_])@", "@\u200b", unlinked)

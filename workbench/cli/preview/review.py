@@ -12,7 +12,7 @@ from physical_ai.settings.rules.compat import judge
 from workbench.cli.changes import Run, Step
 from workbench.cli.output import compat, policy
 from workbench.cli.policy_pack import declared_resources
-from workbench.cli.preview import change_list, reach
+from workbench.cli.preview import change_list, first_gpu, reach
 from workbench.cli.preview.impact import impact, is_disruptive
 from workbench.cli.preview.model import Preview
 from workbench.cli.requested_stack import RequestedStack
@@ -52,6 +52,7 @@ def document(
         "reach": reach.changed(declared, preview.run) if was.exists else [],
         "warnings": [str(each) for each in requested.loaded.warnings],
         "policy": policy.document(stack, declared, evaluate(declared)),
+        "firstGpu": first_gpu.judged(settings, declared, preview),
         "compat": compat.document(settings, today, judge(settings, today, was.operator_version)),
         "cost": {**cost_document(new, today), "change": change_document(change(old, new))},
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from physical_ai.untrusted.text import printable
 from workbench.cli.preview import markdown
+from workbench.cli.preview.first_gpu_markdown import over_budget
 from workbench.cli.preview.markdown import Detail, code, text
 from workbench.cli.pull_request.affected import Affected, Kind
 
@@ -88,9 +89,13 @@ def _head(reports: Sequence[Report], files: Sequence[str]) -> str:
 
 
 def _work(reports: Sequence[Report]) -> str:
-    """Impact on running work, a line for each stack; empty if no stack that exists is changed."""
+    """Impact on running work, a line for each stack, and a time to the first GPU that the change takes above a budget.
+    Empty if there is neither.
+    """
     found = {each.affected.stack: (each.document or {}).get("impact") for each in reports}
-    return "\n".join(f"- {code(stack)}: {text(impact['headline'])}" for stack, impact in found.items() if impact)
+    lines = [f"- {code(stack)}: {text(impact['headline'])}" for stack, impact in found.items() if impact]
+    lines += [f"- {code(each.affected.stack)}: {row}" for each in reports for row in over_budget(each.document or {})]
+    return "\n".join(lines)
 
 
 def _summary(reports: Sequence[Report]) -> str:
