@@ -27,9 +27,9 @@ class Measured:
     """Minutes that a recording of the stack shows. They count in place of the catalogue's."""
 
     types: Mapping[str, Range] = field(default_factory=dict[str, Range])
-    """By resource type."""
+    """Least and most minutes by resource type."""
     nodes: Mapping[tuple[str, str], Range] = field(default_factory=dict[tuple[str, str], Range])
-    """By pool and step of a node."""
+    """Least and most minutes by pool and step of a node."""
     source: str = ""
 
 
