@@ -177,8 +177,8 @@ class Engine:
         """Repairs the state after a killed run, so that it matches the simulated cloud; returns the URNs of the
         resources that were adopted.
         """
-        if not self.has_state:
-            return []
+        if not self.has_state and not self.checkpoint.locks():
+            return []  # a run that was killed before it saved anything has left its lock
         self._kill_orphans()
         self.checkpoint.repair()
         self.checkpoint.unlock()

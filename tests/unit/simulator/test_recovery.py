@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from simulator.engine import Engine
 from simulator.recovery import KILLED, Created, recovered
+from simulator.tools import Toolbox
 
 GROUP: dict[str, Any] = {"urn": "urn:group", "type": "azure-native:resources:ResourceGroup", "id": "/rg", "inputs": {}}
 POOL: dict[str, Any] = {"urn": "urn:pool", "type": "azure-native:containerservice:AgentPool", "inputs": {"count": 1}}
@@ -84,3 +87,14 @@ def test_an_update_that_was_cut_off_is_undone() -> None:
     there, old = There(), {**POOL, "id": "/pools/h100"}
     recovered(state(GROUP, old, pending="updating", resource=old), {"azure-native": there})
     assert there.undone == ["urn:pool"]
+
+
+def test_the_lock_of_a_run_that_was_killed_before_it_saved_anything_is_removed(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, "dev", Toolbox(()), tmp_path / "kubelogin")
+    engine.checkpoint.create("physical-ai")
+    lock = tmp_path / "backend" / ".pulumi" / "locks" / "organization" / "physical-ai" / "dev" / "1.json"
+    lock.parent.mkdir(parents=True)
+    lock.write_text('{"pid": 1, "username": "u", "hostname": "h", "timestamp": "t"}')
+    assert not engine.has_state
+    assert engine.recover(dict) == []
+    assert engine.checkpoint.locks() == []
