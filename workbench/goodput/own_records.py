@@ -110,7 +110,7 @@ def _faults(published: Rate, gpu_share: float, records: PoolRecords, gpus: int) 
     days = _SHAPE / (published.likely * scale / 1000) + records.machine_days
     mean = shape / days * 1000 / scale
     source = (
-        f"{records.repairs} repairs in {records.machine_days:.0f} machine-days of this cluster, and as published:"
+        f"repairs in {records.machine_days:.0f} machine-days of this cluster: {records.repairs}; and as published:"
         f" {published.source}"
     )
     return published.model_copy(

@@ -125,7 +125,7 @@ def test_records_correct_the_published_rates_in_proportion_to_their_time() -> No
     assert with_records(rates, PoolRecords(1e6, 2000), 1)["node-faults"].likely == pytest.approx(2 / 0.466, rel=0.02)
     wide, narrow = (with_records(rates, PoolRecords(*each), 8)["node-faults"] for each in ((100, 1), (1e5, 500)))
     assert wide.high / wide.low > 3 > narrow.high / narrow.low
-    assert "1 repairs in 100 machine-days of this cluster" in wide.source
+    assert "repairs in 100 machine-days of this cluster: 1;" in wide.source
 
 
 def test_durations_of_repairs_take_the_place_of_the_published_ones() -> None:

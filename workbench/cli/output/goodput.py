@@ -72,7 +72,7 @@ def _print_pool(stack: str, result: PoolResult) -> None:
         out.print(f"note: {note}", markup=False, style="dim", soft_wrap=True)
     if result.records is not None:
         days, repairs = result.records.machine_days, result.records.repairs
-        out.print(f"records of the cluster: {repairs} repairs in {days:.0f} machine-days", style="dim")
+        out.print(f"records of the cluster: repairs in {days:.0f} machine-days: {repairs}", style="dim")
     believed = [name for name, rate in sorted(result.rates.items()) if not rate.read]
     if believed:
         out.print(f"without a source: {', '.join(believed)}; ranges and sources: --rates", style="dim")
