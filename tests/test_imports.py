@@ -90,6 +90,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "cli",
         "components",
         "costs",
+        "first_gpu",
         "goodput",
         "health",
         "osmo",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,15 +90,15 @@ def _of_kind(found: Report, budget: TimeToFirstGpu, kind: str, changed: Sequence
         return
     since = next((f": {each}" for each in changed if each.kind == kind and each.minutes > 0), "")
     severity = Severity.ERROR if minutes[0] > most else Severity.WARNING
-    yield Finding(severity, RULE, SETTINGS[kind], f"{text}{since}.", _fix(slowest.path(kind), most, kind), SOURCE)
+    yield Finding(severity, RULE, SETTINGS[kind], f"{text}{since}.", _fix(slowest.path(kind), kind), SOURCE)
 
 
-def _fix(path: Path | None, most: int, kind: str) -> str:
+def _fix(path: Path | None, kind: str) -> str:
     best = [each for each in gains(path) if each.advice] if path is not None else []
-    raise_it = f"raise {SETTINGS[kind]} above {most}"
+    raise_it = f"raise {SETTINGS[kind]} to {math.ceil(path.minutes[1])}" if path is not None else ""
     if not best:
         return f"See physai time for the steps, or {raise_it}."
-    return f"{best[0].step.title.capitalize()} costs {best[0].minutes:g} minutes: {best[0].advice}; or {raise_it}."
+    return f"{best[0].minutes:g} minutes are: {best[0].step.title}. Shorter: {best[0].advice}. Or {raise_it}."
 
 
 def _budget(budget: TimeToFirstGpu, kind: str) -> int | None:

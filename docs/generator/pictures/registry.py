@@ -12,6 +12,7 @@ from docs.generator.pictures.delivery import delivery
 from docs.generator.pictures.driver_upgrade import driver_upgrade
 from docs.generator.pictures.first_deployment import first_deployment
 from docs.generator.pictures.layers import layers
+from docs.generator.pictures.new_node import new_node
 from docs.generator.pictures.platform import platform
 from docs.generator.pictures.repair import repair
 from docs.generator.pictures.stages import gates, pods
@@ -26,6 +27,7 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "driver-upgrade": driver_upgrade,
     "delivery": delivery,
     "first-deployment": first_deployment,
+    "new-node": new_node,
     "alert-times": alert_times,
 }
 _NAMES = (
