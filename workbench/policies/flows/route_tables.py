@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
-from typing import Any
 
 from workbench.policies.flows.identity import id_of, of_type
 from workbench.policies.flows.routing import EVERYWHERE, Origin, Route
@@ -68,7 +67,7 @@ def peered_with(subnet: Resource, resources: Sequence[Resource]) -> tuple[list[I
             continue
         keys = ("remoteVirtualNetworkAddressSpace", "remoteAddressSpace")
         lists = (known_list(known_map(each.inputs.get(key)).get("addressPrefixes")) for key in keys)
-        ranges: list[Any] = next((texts for texts in lists if texts), [])
+        ranges = [text for texts in lists for text in texts]
         found += [IPv4Network(str(text)) for text in ranges]
         unknown += [] if ranges else [each.name]
     return found, unknown
