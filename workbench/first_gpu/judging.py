@@ -30,12 +30,16 @@ class StepChange:
     """Minutes in the slow case; None if the step is new."""
     after: float | None
     """Minutes in the slow case; None if the step is gone."""
+    instead_of: str = ""
+    """Title of the step before, if it was another one: another installer's driver, for example."""
 
     def __str__(self) -> str:
         if self.before is None:
             return f"{self.title} is new ({self.after:g})"
         if self.after is None:
             return f"{self.title} is gone ({self.before:g})"
+        if self.instead_of:
+            return f"{self.title} ({self.after:g}) instead of {self.instead_of} ({self.before:g})"
         return f"{self.title} takes {self.before:g} → {self.after:g}"
 
 
@@ -45,6 +49,9 @@ class Change:
 
     kind: str
     pool: str
+    """The slowest pool after the change."""
+    old_pool: str
+    """The slowest pool before it."""
     before: float
     after: float
     steps: tuple[StepChange, ...]
@@ -56,7 +63,9 @@ class Change:
     def __str__(self) -> str:
         """The change in words: `longer by 12 minutes since this change, because …`."""
         verb = "longer" if self.minutes > 0 else "shorter"
-        because = f", because {'; '.join(map(str, self.steps))}" if self.steps else ""
+        other = [f"the slowest pool is {self.pool}, and was {self.old_pool}"] if self.pool != self.old_pool else []
+        reasons = "; ".join([*other, *map(str, self.steps)])
+        because = f", because {reasons}" if reasons else ""
         return f"{verb} by {abs(self.minutes):g} minutes since this change{because}"
 
 
@@ -108,12 +117,12 @@ def _budget(budget: TimeToFirstGpu, kind: str) -> int | None:
 def _change(old: Report, new: Report, kind: str) -> Change | None:
     then, now = old.slowest(kind), new.slowest(kind)
     before, after = (each.path(kind) if each is not None else None for each in (then, now))
-    if before is None or after is None or now is None:
+    if before is None or after is None or then is None or now is None:
         return None
     was, is_ = round(before.minutes[1], 1), round(after.minutes[1], 1)
     if abs(is_ - was) < SMALLEST:
         return None
-    return Change(kind, now.pool.name, was, is_, tuple(_step_changes(before, after)))
+    return Change(kind, now.pool.name, then.pool.name, was, is_, tuple(_step_changes(before, after)))
 
 
 def _step_changes(before: Path, after: Path) -> Iterator[StepChange]:
@@ -126,7 +135,8 @@ def _step_changes(before: Path, after: Path) -> Iterator[StepChange]:
         if was is None and step.minutes[1]:
             yield StepChange(step.title, None, step.minutes[1])
         elif was is not None and was.minutes[1] != step.minutes[1]:
-            yield StepChange(step.title, was.minutes[1], step.minutes[1])
+            other = was.title if was.title != step.title else ""
+            yield StepChange(step.title, was.minutes[1], step.minutes[1], other)
     for key, step in old.items():
         if key not in new and step.minutes[1]:
             yield StepChange(step.title, step.minutes[1], None)
@@ -137,6 +147,7 @@ def change_document(each: Change) -> dict[str, Any]:
     return {
         "kind": each.kind,
         "pool": each.pool,
+        "poolBefore": each.old_pool,
         "before": each.before,
         "after": each.after,
         "text": str(each),

@@ -63,7 +63,7 @@ def test_a_change_says_by_how_much_and_which_steps() -> None:
     changed = {each.kind: each for each in changes(old, new)}[NODE]
     assert changed.minutes == 25
     assert "longer by 25 minutes since this change, because" in str(changed)
-    assert "the driver is built and loaded" in str(changed)
+    assert "the driver is built and loaded (12) instead of AKS installs the driver (2)" in str(changed)
     assert "the node is accepted is new (15)" in str(changed)
     back = {each.kind: each for each in changes(new, old)}[NODE]
     assert "shorter by 25 minutes" in str(back)
@@ -78,6 +78,11 @@ def test_the_slowest_pool_counts_whichever_it_is() -> None:
     (found,) = findings(both, budget(nodeMinutes=20))
     assert "slowest pool a10gpu" in found.problem
     assert findings(of(H100), budget(nodeMinutes=20))[0].severity is Severity.OK
+
+
+def test_another_slowest_pool_is_named() -> None:
+    (changed,) = [each for each in changes(of(OPERATOR, H100), of(replace(H100, name="a10gpu"))) if each.kind == NODE]
+    assert "because the slowest pool is a10gpu, and was h100gpu; " in str(changed)
 
 
 def test_a_pool_that_never_has_a_node_is_left_out() -> None:
