@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard, cast
 
@@ -25,6 +26,34 @@ def at(value: Any, path: str, default: Any = None) -> Any:
             return default
         value = value.get(part)
     return default if value is None else value
+
+
+_PARTS = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
+
+
+def path_parts(path: str) -> list[str]:
+    """Keys and indices of a property path as the engine writes it. A key in quotes keeps its dots.
+
+    >>> path_parts('nodeLabels["nvidia.com/gpu"]'), path_parts("taints[2]")
+    (['nodeLabels', 'nvidia.com/gpu'], ['taints', '2'])
+    """
+    return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in _PARTS.findall(path)]
+
+
+def at_path(value: Any, path: str, absent: Any = None) -> Any:
+    """Value at a property path as the engine writes it, with indices and quoted keys; `absent` if a part is missing.
+
+    >>> at_path({"labels": {"a.b/c": [1, 2]}}, 'labels["a.b/c"][1]'), at_path({}, "labels[0]", "no")
+    (2, 'no')
+    """
+    for part in path_parts(path):
+        if is_mapping(value) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(cast("list[Any]", value)):
+            value = cast("list[Any]", value)[int(part)]
+        else:
+            return absent
+    return value
 
 
 def parsed(text: Any) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from physical_ai.catalog.engine_values import UNKNOWNS
+from physical_ai.nested import at_path
+
 
 class Change(Protocol):
     """One operation of a preview on one resource. A replacement is one change."""
@@ -45,18 +48,31 @@ class Change(Protocol):
         ...
 
 
+def changed(change: Change) -> tuple[str, ...]:
+    """Paths of the properties that the preview knows to change.
+
+    A value that is not known before the operation is no evidence of a change: the engine lists such a value whenever
+    the resource that it comes from changes.
+    """
+    return tuple(path for path in change.properties if not _is_unknown(at_path(change.new, path)))
+
+
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, str) and value in UNKNOWNS
+
+
 def touches(change: Change, prefixes: tuple[str, ...]) -> bool:
     """True if the change concerns a property at or below one of the property paths `prefixes`."""
     return any(
         path == prefix or path.startswith((f"{prefix}.", f"{prefix}["))
-        for path in change.properties
+        for path in changed(change)
         for prefix in prefixes
     )
 
 
 def only_touches(change: Change, prefixes: tuple[str, ...]) -> bool:
     """True if all changed properties are at or below the property paths `prefixes`; False if no property changes."""
-    return bool(change.properties) and all(
-        any(path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")) for prefix in prefixes)
-        for path in change.properties
+    paths = changed(change)
+    return bool(paths) and all(
+        any(path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")) for prefix in prefixes) for path in paths
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from workbench.impact import Effect, Fate, Work, judge
 from workbench.impact.pools import PoolFacts
@@ -243,3 +244,20 @@ def test_effects_are_sorted_from_the_worst() -> None:
     effects = judge([pool("replace"), driver("spec.version")], [BARE, training(), SERVICE], POOLS, NOW).effects
     assert [each.fate for each in effects] == sorted((each.fate for each in effects), reverse=True)
     assert all(isinstance(each, Effect) for each in effects)
+
+
+def test_a_value_that_is_not_known_yet_is_no_evidence_of_another_driver() -> None:
+    """The program makes `spec.repository` known after the release only, so the engine lists it with every change of
+    the release.
+    """
+    unknown = Planned(
+        "NVIDIADriver",
+        "update",
+        ("spec.repository", "spec.tolerations[2]"),
+        {"metadata": {"name": "h100"}, "spec": {"nodeSelector": {"agentpool": "h100gpu"}, "repository": "nvcr.io/x"}},
+        {"spec": {"repository": UNKNOWN, "tolerations": []}},
+    )
+    found = judge([unknown], [training(controller="ReplicaSet", labels={})], POOLS, NOW)
+    assert [each.fate for each in found.effects] == [Fate.UNTOUCHED]
+    alone = replace(unknown, properties=("spec.repository",))
+    assert judge([alone], [training(controller="ReplicaSet", labels={})], POOLS, NOW).of(Fate.UNTOUCHED)

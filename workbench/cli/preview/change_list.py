@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
+from physical_ai.nested import path_parts
 from workbench.cli.changes import Run, Step
 from workbench.cli.preview.moves import NetworkMove, network_move
 from workbench.cli.preview.read_back import read_back, reasons, significant, significant_drift
@@ -217,7 +217,7 @@ def differences(step: Step) -> list[dict[str, Any]]:
 
 
 def _at(value: Any, path: str) -> Any:
-    for part in _parts(path):
+    for part in path_parts(path):
         try:
             value = value[int(part) if isinstance(value, list) else part]
         except (TypeError, ValueError, LookupError):
@@ -225,12 +225,6 @@ def _at(value: Any, path: str) -> Any:
         if is_secret(value):
             return HIDDEN
     return NOT_KNOWN if value == UNKNOWN else value
-
-
-def _parts(path: str) -> list[str]:
-    """Keys and indices of a property path. A key in quotes keeps its dots, as in `nodeLabels["nvidia.com/gpu"]`."""
-    found = re.findall(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', path)
-    return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in found]
 
 
 def _short(value: Any) -> str:

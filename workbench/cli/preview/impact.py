@@ -9,7 +9,7 @@ from physical_ai.catalog.osmo import KAI_RELEASE
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.planning.release_upgrade import installed_version
 from workbench.cli.changes import Step
-from workbench.impact.ways import way_named
+from workbench.impact.ways import way_named, way_of
 
 NO_DRAIN = "Pods on them end without a drain."
 """Sentence about the Pods on the nodes of a deleted pool. AKS drains nodes for an upgrade, but not when it deletes
@@ -48,8 +48,6 @@ RESTARTS: Mapping[str, str] = {
     " the scheduler kai-scheduler are neither admitted nor placed, and a workflow that starts then can fail.",
 }
 """Sentence about the restarts that another version of a chart causes, by the release's name."""
-DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kernelModuleType")
-"""Properties of an NVIDIADriver whose change makes the GPU Operator install the driver again, node by node."""
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
@@ -91,7 +89,8 @@ def _new_nodes(step: Step, driver_minutes: int) -> list[str]:
 
 
 def _driver_update(step: Step) -> list[str]:
-    if step.kind != "NVIDIADriver" or not _touches(step.properties, DRIVER_PROPERTIES):
+    way = way_of(step)
+    if way is None or way.way != "driver-installed":
         return []
     return ["The driver is installed again, node by node; GPU pods on each node end."]
 

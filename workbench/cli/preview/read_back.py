@@ -12,17 +12,12 @@ outdated node counts (pulumi/pulumi-azure-native#2719).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.catalog.tolerated import ABSENT, Tolerated, tolerated, tolerated_differences, without_added
-from physical_ai.nested import is_mapping
-from physical_ai.settings.guards import is_list
+from physical_ai.nested import at_path, path_parts
 from workbench.cli.changes import Run, Step
-
-_PART = re.compile(r"([^.\[\]]+)")
 
 
 def significant(run: Run) -> list[Step]:
@@ -64,7 +59,7 @@ def _equal_without(step: Step) -> bool:
     """True if a resource's inputs before and after the change differ only in values that Azure has added, or in the
     order of lists.
     """
-    tops = {_PART.findall(path)[0] for path in step.properties}
+    tops = {path_parts(path)[0] for path in step.properties}
     known = {name for row in tolerated_differences() if row.type == step.type for name in row.lists}
     if not tops <= known:
         return False
@@ -75,24 +70,13 @@ def _equal_without(step: Step) -> bool:
 
 
 def _row(step: Step, path: str) -> Tolerated | None:
-    before, after = (_value(side, path, ABSENT) for side in (step.old, step.new))
+    before, after = (at_path(side, path, ABSENT) for side in (step.old, step.new))
     return tolerated(step.type, path, before, after)
 
 
 def _only_unknown(step: Step) -> bool:
-    return step.op == "update" and _all(step, lambda path: _value(step.new, path) == UNKNOWN)
+    return step.op == "update" and _all(step, lambda path: at_path(step.new, path) == UNKNOWN)
 
 
 def _all(step: Step, holds: Callable[[str], object]) -> bool:
     return bool(step.properties) and all(holds(path) for path in step.properties)
-
-
-def _value(inputs: Any, path: str, absent: Any = None) -> Any:
-    for part in _PART.findall(path):
-        if is_mapping(inputs) and part in inputs:
-            inputs = inputs[part]
-        elif is_list(inputs) and part.isdigit() and int(part) < len(inputs):
-            inputs = inputs[int(part)]
-        else:
-            return absent
-    return inputs
