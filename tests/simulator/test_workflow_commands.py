@@ -62,6 +62,11 @@ ELSEWHERE = {
     ("pull-request-comment", "comment"): "test_workflow_comment.py",
     ("team-pull-request", "checks"): "test_team_repository.py runs its commands",
     ("team-pull-request", "preview"): "test_team_repository.py runs its commands",
+    **{("team-deploy", each): "calls team-deploy-stack" for each in ("dev", "staging", "prod")},
+    **{("team-deploy", each): "test_workflows_from_a_clone.py" for each in ("plan", "reviewed")},
+    **{("team-deploy-stack", each): "test_workflows_from_a_clone.py" for each in ("preview", "up")},
+    **{("team-drift", each): "test_workflows_from_a_clone.py" for each in ("plan", "look", "issue")},
+    **{("release", each): "test_release_workflow.py" for each in ("build", "attest", "publish", "notes")},
 }
 """Jobs that this file does not run, and what runs or tests their steps."""
 

@@ -94,7 +94,7 @@ def test_the_login_is_what_docker_keeps() -> None:
     [
         ([], {}, "pools.mi300x.sku", "Nothing would install the driver"),
         ([OPERATOR], {"driver": {"source": "operator", "version": "580.173.02"}}, "driver.version", "NVIDIA's driver"),
-        ([OPERATOR], {"sharing": {"timeSlicing": {"replicas": 2}}}, "pools.mi300x.sharing", "whole GPUs"),
+        ([OPERATOR], {"sharing": {"timeSlicing": {"replicas": 2}}}, "pools.mi300x.sharing", "whole AMD GPUs"),
         ([OPERATOR], {"allocation": "dra"}, "allocation", "is NVIDIA's"),
         ([OPERATOR], {"fabric": "infiniband"}, "fabric", "Network Operator is NVIDIA's"),
         ([OPERATOR], {"secureBoot": True}, "secureBoot", "not signed"),
