@@ -42,7 +42,7 @@ CHANGES = {
     "labels of nodes": Change(sets("pools.h100gpu.labels={team: vision}"), {"serve": "untouched"}),
     "a higher maximum": Change(sets("pools.h100gpu.scale.max=3"), {"serve": "untouched"}),
     "a taint for new Pods": Change(sets("pools.h100gpu.taints=['team=a:NoSchedule']"), {"serve": "untouched"}),
-    "a taint that evicts": Change(sets("pools.h100gpu.taints=['team=a:NoExecute']"), {"serve": "restarted"}),
+    "a taint that evicts": Change(sets("pools.h100gpu.taints=['team=a:NoExecute']"), {"serve": "ended"}),
     "shared GPUs": Change(sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"), {"serve": "untouched"}),
     "another driver": Change(sets("gpuOperator.driver.version=580.178.04"), {"serve": "restarted"}),
     "a newer operator": Change(sets("gpuOperator.version=v26.7.2"), {"serve": "untouched"}),

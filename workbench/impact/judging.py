@@ -151,7 +151,10 @@ def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, 
         return Fate.CUT, way.sure
     if way.fate == "ended":
         return _of_ended(work, way)
-    return None if tolerates_all(work, added_taints(change)) else (_end(work), True)
+    if tolerates_all(work, added_taints(change)):
+        return None
+    # A new Pod of the same controller lacks the toleration, too.
+    return (Fate.RESTARTED if work.comes_back and not work.needs_pool else Fate.ENDED), True
 
 
 def _of_ended(work: Work, way: Way) -> tuple[Fate, bool]:
@@ -160,11 +163,13 @@ def _of_ended(work: Work, way: Way) -> tuple[Fate, bool]:
     if way.jobs == "waits" and not work.controller:
         # The GPU Operator evicts no Pod without a controller: the Pod runs on, and the node's upgrade fails.
         return Fate.UNTOUCHED, False
-    return _end(work), way.sure
+    return _end(work, way), way.sure
 
 
-def _end(work: Work) -> Fate:
-    return Fate.RESTARTED if work.comes_back else Fate.ENDED
+def _end(work: Work, way: Way) -> Fate:
+    """Fate of a Pod that ends: restarted if its controller creates a new Pod, and a node can take the new Pod."""
+    stays_away = way.back == "never" and not way.fewer and (way.scope != "pool" or work.needs_pool)
+    return Fate.RESTARTED if work.comes_back and not stays_away else Fate.ENDED
 
 
 def added_taints(change: Change) -> list[dict[str, str]]:

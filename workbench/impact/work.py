@@ -16,7 +16,7 @@ from typing import Any
 from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.vendors import VENDORS
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, namespace
-from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.objects import POOL_LABELS, pool_of
 from physical_ai.readiness.reader import Get, listed
 
 CHECKPOINT_ARGUMENT = "-checkpoint"
@@ -47,6 +47,7 @@ class Work:
         queue: Name of the Pod's KAI queue; empty for other schedulers.
         labels: Labels of the Pod.
         tolerations: Tolerations of the Pod, as in its spec.
+        needs_pool: True if the Pod's node selector names a pool, so that no other pool can take its place.
     """
 
     namespace: str
@@ -63,6 +64,7 @@ class Work:
     queue: str = ""
     labels: Mapping[str, str] | None = None
     tolerations: tuple[Mapping[str, Any], ...] = ()
+    needs_pool: bool = False
 
     @property
     def is_workflow(self) -> bool:
@@ -75,8 +77,8 @@ class Work:
 
     @property
     def comes_back(self) -> bool:
-        """True if the Pod's controller creates a new Pod after the Pod has ended. Restarts by OSMO's exit actions do
-        not count.
+        """True if the Pod's controller creates a new Pod after the Pod has ended. Whether a node can take the new Pod
+        is another question. Restarts by OSMO's exit actions do not count.
         """
         return self.controller in RECREATED_BY
 
@@ -150,6 +152,7 @@ def _work(pod: Mapping[str, Any], pools: Mapping[str, str]) -> Work:
         queue=own.get(KAI_QUEUE_LABEL, ""),
         labels=own,
         tolerations=tuple(at(pod, "spec.tolerations") or ()),
+        needs_pool=not set(POOL_LABELS).isdisjoint(at(pod, "spec.nodeSelector") or {}),
     )
 
 

@@ -72,6 +72,7 @@ def fate(change: Planned, work: Work) -> tuple[Fate, bool]:
 
 SERVICE = training(owner="Deployment team/web", gang="", task="", controller="ReplicaSet", labels={}, queue="")
 BARE = training(owner="Pod team/shell", gang="", task="", labels={}, queue="")
+BOUND = replace(SERVICE, needs_pool=True)
 WAITING = training(node="", pool="", started=None)
 
 
@@ -98,6 +99,13 @@ WAITING = training(node="", pool="", started=None)
             training(tolerations=({"key": "a", "operator": "Exists", "tolerationSeconds": 60},)),
             (Fate.ENDED, True),
         ),
+        (pool("update", "nodeTaints", nodeTaints=["a=b:NoExecute"]), SERVICE, (Fate.RESTARTED, True)),
+        (pool("update", "nodeTaints", nodeTaints=["a=b:NoExecute"]), BOUND, (Fate.ENDED, True)),
+        (pool("replace"), BOUND, (Fate.RESTARTED, True)),
+        (pool("delete"), BOUND, (Fate.ENDED, True)),
+        (pool("delete"), SERVICE, (Fate.RESTARTED, True)),
+        (resized(2, 1), BOUND, (Fate.RESTARTED, False)),
+        (Planned("ManagedCluster", "delete"), SERVICE, (Fate.ENDED, True)),
         (driver("spec.version"), training(), (Fate.UNTOUCHED, True)),
         (driver("spec.version"), SERVICE, (Fate.RESTARTED, True)),
         (driver("spec.version"), BARE, (Fate.UNTOUCHED, False)),
