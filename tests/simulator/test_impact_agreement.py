@@ -32,6 +32,7 @@ class Change:
     settings: tuple[str, ...]
     says: Mapping[str, str]
     """Fate by the work's name, as far as this test expects one; certain or not."""
+    has_way_back: bool = True
 
 
 def sets(*settings: str) -> tuple[str, ...]:
@@ -45,15 +46,15 @@ CHANGES = {
     "a taint that evicts": Change(sets("pools.h100gpu.taints=['team=a:NoExecute']"), {"serve": "ended"}),
     "shared GPUs": Change(sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"), {"serve": "untouched"}),
     "another driver": Change(sets("gpuOperator.driver.version=580.178.04"), {"serve": "restarted"}),
-    "a newer operator": Change(sets("gpuOperator.version=v26.7.2"), {"serve": "untouched"}),
     "another size": Change(sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5"), {"serve": "restarted"}),
     "a larger disk": Change(sets("pools.h100gpu.osDisk.sizeGb=1024"), {"serve": "restarted"}),
     "no Spot": Change(sets("pools.rtxprogpu.priority=Regular"), {"render": "ended", "serve": "untouched"}),
-    "another GRID driver": Change(sets("gridDriver.version=595.58.03"), {"render": "ended"}),
+    "another GRID driver": Change(sets("gridDriver.version=580.105.08"), {"render": "ended"}),
     "no vGPU pool": Change(sets("pools.rtxprogpu=null"), {"render": "ended", "web": "untouched"}),
     "a refusing admission": Change(sets("admission.podSecurity=deny"), {"serve": "untouched"}),
-    "no evidence": Change(sets("monitoring=null"), {"serve": "untouched", "web": "untouched"}),
     "fixed nodes": Change(fixed("h100gpu", 1), {"serve": "untouched"}),
+    # The last of all: NVIDIA supports no way back, and the program refuses it.
+    "a newer operator": Change(sets("gpuOperator.version=v26.7.2"), {"serve": "untouched"}, has_way_back=False),
 }
 
 
@@ -143,4 +144,5 @@ def test_what_the_preview_says_happens_to_the_work(running: Simulation, name: st
     change = CHANGES[name]
     said = made(running, change.settings)
     assert {each: said[each] for each in change.says} == dict(change.says)
-    made(running, ())
+    if change.has_way_back:
+        made(running, ())

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.engine_values import UNKNOWN
+from physical_ai.repository import ROOT
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from workbench.impact import Effect, Fate, Work, judge
 from workbench.impact.pools import PoolFacts
 from workbench.impact.telling import Seen, document, headline, sentences
+from workbench.impact.ways import way_of
 
 NOW = datetime.datetime(2026, 11, 28, 12, tzinfo=datetime.UTC)
 CLUSTER = Seen(known=True, source="the cluster", at=NOW)
@@ -269,3 +271,18 @@ def test_a_value_that_is_not_known_yet_is_no_evidence_of_another_driver() -> Non
     assert [each.fate for each in found.effects] == [Fate.UNTOUCHED]
     alone = replace(unknown, properties=("spec.repository",))
     assert judge([alone], [training(controller="ReplicaSet", labels={})], POOLS, NOW).of(Fate.UNTOUCHED)
+
+
+def test_every_operation_on_every_declared_type_is_judged() -> None:
+    files = (ROOT / "tests" / "golden" / "declared").glob("*.txt")
+    types = {line.split(" ", 1)[0] for file in files for line in file.read_text().splitlines()}
+    own = ("physical-ai:", "pulumi:")
+    declared = sorted(each for each in types if each.count(":") == 2 and not each.startswith(own))
+    assert len(declared) > 80
+    unknown = [
+        f"{op} {each}"
+        for each in declared
+        for op in ("update", "replace", "delete")
+        if way_of(Planned(each.rpartition(":")[2], op, ("spec.other",), type=each)) is None
+    ]
+    assert unknown == []
