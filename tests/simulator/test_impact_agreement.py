@@ -23,6 +23,7 @@ SPOT = {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}
 NAMESPACE = "default"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 GONE = ("ended", "restarted")
+NEWER = "gpuOperator.version=v26.7.2"
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,14 @@ CHANGES = {
     "another size": Change(sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5"), {"serve": "restarted"}),
     "a larger disk": Change(sets("pools.h100gpu.osDisk.sizeGb=1024"), {"serve": "restarted"}),
     "no Spot": Change(sets("pools.rtxprogpu.priority=Regular"), {"render": "ended", "serve": "untouched"}),
-    "another GRID driver": Change(sets("gridDriver.version=580.105.08"), {"render": "ended"}),
-    "no vGPU pool": Change(sets("pools.rtxprogpu=null"), {"render": "ended", "web": "untouched"}),
     "a refusing admission": Change(sets("admission.podSecurity=deny"), {"serve": "untouched"}),
     "fixed nodes": Change(fixed("h100gpu", 1), {"serve": "untouched"}),
-    # The last of all: NVIDIA supports no way back, and the program refuses it.
-    "a newer operator": Change(sets("gpuOperator.version=v26.7.2"), {"serve": "untouched"}, has_way_back=False),
+    # The last ones. NVIDIA supports no way back from a newer operator, and the program refuses it.
+    "a newer operator": Change(sets(NEWER), {"serve": "untouched"}, has_way_back=False),
+    # The files of the removed GRID agent stay in the cluster, and cannot be created a second time.
+    "no vGPU pool": Change(
+        sets(NEWER, "pools.rtxprogpu=null"), {"render": "ended", "web": "untouched"}, has_way_back=False
+    ),
 }
 
 
