@@ -83,12 +83,15 @@ def deployment(name: str, pool: str, gpus: int) -> dict[str, Any]:
 
 
 def works(client: Client) -> dict[str, str]:
-    """UID of the running Pod by the name of its owner, without Pods that are being deleted."""
+    """UID of the running Pod by the name of its owner, without Pods that are being deleted, or whose node is gone."""
     pods: list[dict[str, Any]] = client.get(PODS)["items"]
+    nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes")["items"]}
     return {
         str((each["metadata"].get("labels") or {}).get("app") or each["metadata"]["name"]): each["metadata"]["uid"]
         for each in pods
-        if each["status"].get("phase") == "Running" and "deletionTimestamp" not in each["metadata"]
+        if each["status"].get("phase") == "Running"
+        and "deletionTimestamp" not in each["metadata"]
+        and each["spec"]["nodeName"] in nodes
     }
 
 
