@@ -33,7 +33,8 @@ def git(words: list[str]) -> int:
     folder.mkdir()
     shutil.copy(ROOT / "Pulumi.yaml", folder)
     shutil.copytree(ROOT / "stacks", folder / "stacks")
-    (folder / "workbench").symlink_to(ROOT / "workbench")
+    for package in ("physical_ai", "workbench"):
+        (folder / package).symlink_to(ROOT / package)
     return 0
 
 
