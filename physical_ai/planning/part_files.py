@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from parts.part import GPU_OPERATOR, Part, PartPlan, Stage
+from parts.part import GPU_OPERATOR, Part, Stage
 from parts.registry import LISTED, PARTS, TEAM, listed_part
 from parts.team_list import LIST
 from physical_ai.catalog.chart_images import chart_images
@@ -222,20 +222,6 @@ def open_lines(folder: Path) -> Iterator[tuple[str, int, str, str]]:
                 text = line[start:].partition("›")[0].removeprefix(OPEN)
                 key = re.search(r"(\w+)[:=]", line[:start])
                 yield file.name, number, key[1] if key else "text", text
-
-
-def plan_faults(part: Part, plan: PartPlan) -> Iterator[Fault]:
-    """Faults in a part's plan for a stack."""
-    spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
-    for release in plan.releases:
-        if release.chart.name not in part.charts:
-            problem = f"plan.py installs the chart {release.chart.name}, which has no owned keys."
-            yield fault(_file(part, "part.py"), "owned", problem, "Add the chart, with the keys that no file may set.")
-        for name in release.namespaces:
-            if name not in spaces:
-                problem = f"plan.py installs the release {release.name} into this namespace, which no file declares."
-                fix = f"Write a Namespace of that name with a Pod Security level in its label {ENFORCE}."
-                yield fault(_file(part, manifests.NAMESPACES), name, problem, fix)
 
 
 def _file(part: Part, name: str) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, cast
 
-from parts.part import Part, PartPlan
+from parts.part import PartPlan
 from parts.registry import PARTS
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.input_errors import PartError
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
-from physical_ai.planning.part_files import part_faults, plan_faults
+from physical_ai.planning.part_files import part_faults
+from physical_ai.planning.part_plans import plan_faults, planned_by
 from physical_ai.planning.service_chart import service_release
 from physical_ai.repository import PARTS as PART_FILES
 from physical_ai.repository import VALUES, is_team_project
@@ -82,24 +81,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     )
 
 
-def _checked(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]]:
-    """Plan and faults that a part's function has returned. Raises PartError if it has returned something else."""
-    file = f"parts/{part.name}/plan.py: {getattr(part.plan, '__name__', 'plan')}"
-    if not isinstance(answer, tuple) or len(answer := cast("tuple[Any, ...]", answer)) != 2:
-        raise PartError(f"{file}\n  The function returns one value.\n  Return the plan, or None, and a list of faults.")
-    planned, faults = answer
-    if planned is not None and not isinstance(planned, PartPlan):
-        raise PartError(f"{file}\n  The plan is a {type(planned).__name__}.\n  Return a PartPlan, or None.")
-    for key in ("releases", "before", "secrets", "after"):
-        if planned is not None and not isinstance(getattr(planned, key), tuple):
-            raise PartError(f"{file}: {key}\n  The value of PartPlan is no tuple.\n  Write {key}=(…,).")
-    for release in planned.releases if planned is not None else ():
-        if isinstance(release.namespaces, str):
-            fix = f'Write namespaces=("{release.namespaces}",).'
-            raise PartError(f"{file}: namespaces\n  The value of ReleasePlan is a text, not a tuple.\n  {fix}")
-    return planned, list(faults)
-
-
 def _part_files(values: FilePath) -> FilePath:
     """Folder with the values files of parts, for a folder with the values files of the core's charts: `parts` beside
     `values` in a team's project; `PART_FILES` for this repository's own `VALUES`; otherwise (tests) `values` itself.
@@ -120,12 +101,12 @@ def _part_plans(settings: Settings, root: FilePath) -> tuple[dict[str, PartPlan]
     faults: list[Fault] = []
     for part in PARTS:
         try:
-            planned, found = _checked(part, part.plan(settings, root))
+            planned, found = planned_by(part, part.plan(settings, root))
         except UnknownName as unknown:
             near = f"Did you mean '{unknown.suggestion}'?" if unknown.suggestion else "Pin it in charts.yaml there."
             raise SettingsError([fault(f"parts/{part.name}/plan.py", "chart", str(unknown), near)]) from None
         faults += found
         if planned is not None:
             plans[part.name] = planned
-            faults += plan_faults(part, planned)
+            faults += plan_faults(part, planned, settings)
     return plans, faults

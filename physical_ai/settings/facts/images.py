@@ -10,6 +10,7 @@ from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.part_answers import chosen_images
 from physical_ai.settings.target import leaves_nothing
 
 AGENTS_IMAGE = "library/ubuntu"
@@ -69,7 +70,7 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
     if settings.osmo.installs_service:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
     for part in PARTS:
-        found |= part.images(settings)
+        found |= chosen_images(part, settings)
     for name, own in settings.health.acceptance.images.items():
         found[own] = ("health", "acceptance", "images", name)
     return found

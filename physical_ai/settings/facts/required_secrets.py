@@ -9,6 +9,7 @@ from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.part_answers import needed_secrets
 
 _MONITORING: Path = ("monitoring",)
 
@@ -19,7 +20,7 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
     return [
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
         *service_secrets(settings),
-        *(each for part in PARTS for each in part.secrets(settings)),
+        *(each for part in PARTS for each in needed_secrets(part, settings)),
     ]
 
 

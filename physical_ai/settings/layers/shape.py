@@ -54,6 +54,15 @@ def shape_at(path: Path) -> Shape | None:
     return here
 
 
+def unknown_beginning(path: Path) -> Path | None:
+    """Shortest beginning of a path that the tree does not have; None where the tree has the whole path.
+
+    >>> unknown_beginning(("monitoring", "trases", "endpoint"))
+    ('monitoring', 'trases')
+    """
+    return next((path[:length] for length in range(1, len(path) + 1) if shape_at(path[:length]) is None), None)
+
+
 def below(shape: Shape, data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Path and value of every leaf in dumped settings. Lists and empty maps are leaves too."""
     if shape.kind in ("model", "map") and is_map(data) and data:

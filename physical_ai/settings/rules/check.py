@@ -9,6 +9,7 @@ from parts.registry import PARTS
 from physical_ai.input_errors import PartError
 from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.part_answers import check_path
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
@@ -87,13 +88,20 @@ def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Ite
 def _of_part(
     rule: Callable[[Settings, Trust], Iterable[object]], settings: Settings, trust: Trust
 ) -> Iterator[SettingFinding]:
-    """Findings that a part's rule yields. Raises PartError if the rule yields an object of another type."""
+    """Findings that a part's rule yields.
+
+    Raises:
+        PartError: The rule yields an object of another type, or a finding about a path that is no setting.
+    """
+    place = f"{rule.__module__.replace('.', '/')}.py: {rule.__name__}"
     for found in rule(settings, trust):
         if not isinstance(found, SettingFinding):
             raise PartError(
-                f"{rule.__module__.replace('.', '/')}.py: {rule.__name__}\n  The rule yields a {type(found).__name__}, "
-                "not a SettingFinding.\n  Yield what physical_ai.settings.rules.finding.finding returns."
+                f"{place}\n  The rule yields a {type(found).__name__}, not a SettingFinding.\n"
+                "  Yield what physical_ai.settings.rules.finding.finding returns."
             )
+        for path in (found.path, *found.others):
+            check_path(place, path)
         yield found
 
 

@@ -29,8 +29,22 @@ def test_names_of_resources_that_another_part_has_are_named() -> None:
 
 
 def test_a_setting_that_does_not_exist_is_named() -> None:
-    (text,) = changed(setting=("parts", "slurn"))
-    assert text.startswith("parts/slurm/part.py: setting  There is no setting 'parts.slurn'.")
+    (text,) = changed(setting=("slurn",))
+    assert text == "parts/slurm/part.py: setting  There is no setting 'slurn'.  Did you mean 'slurm'?"
+
+
+@pytest.mark.parametrize(
+    "text", ["slurm.pols", "slurm.pols and health.mode", "health.mode: see slurm.pols.", "pools.<pool>.driver.sorce"]
+)
+def test_a_setting_that_a_text_about_an_owned_key_names_has_to_exist(text: str) -> None:
+    (found,) = changed(owned={"slurm": {"configFiles": text}})
+    assert found.startswith("parts/slurm/part.py: owned  There is no setting '")
+    assert "Did you mean '" in found
+
+
+@pytest.mark.parametrize("text", ["nothing", "nothing: see parts/slurm/names.py, or slurm.conf", "the pool"])
+def test_a_text_about_an_owned_key_may_name_other_things(text: str) -> None:
+    assert changed(owned={"slurm": {"configFiles": text}}) == []
 
 
 def test_a_resource_type_that_pulumi_cannot_read_is_named() -> None:
