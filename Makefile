@@ -100,14 +100,14 @@ simulator: $(READY) tools ## tests with the real engine and a real API server
 wheels: $(READY) ## build the wheels of the three distributions into dist/
 	@for own in . workbench simulator; do (cd $$own && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist) || exit 1; done
 
-# TAG=v1.2.3 where the tag has been made; UNRELEASED=yes before the change log has a section of the version.
+# TAG=v1.2.3 where the tag has been made: then nothing may be left to write.
 .PHONY: release version
-release: $(READY) ## rehearse a release: its files into dist/, nothing published [UNRELEASED=yes]
-	@$(BIN)/python -m docs.generator.release $(if $(OUTPUT),--output $(OUTPUT)) $(if $(TAG),--tag $(TAG)) $(if $(UNRELEASED),--unreleased)
+release: $(READY) ## rehearse a release: its files into dist/, nothing published, and what is left to write
+	@$(BIN)/python -m docs.generator.release $(if $(OUTPUT),--output $(OUTPUT)) $(if $(TAG),--tag $(TAG))
 
-version: $(READY) ## write VERSION=1.2.3 into all places that have the version
+version: $(READY) ## write VERSION=1.2.3 into all places that have the version [DAY=2026-12-31: the day of its release]
 	@[ -n "$(VERSION)" ] || { echo 'write make version VERSION=1.2.3' >&2; exit 2; }
-	@$(BIN)/python -m docs.generator.release --version $(VERSION)
+	@$(BIN)/python -m docs.generator.release --version $(VERSION) $(if $(DAY),--day $(DAY))
 
 .PHONY: tools
 tools: $(READY) ## build the commands that the simulator runs, and Prometheus for the tests, once

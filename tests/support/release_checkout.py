@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from docs.generator.release.left import notes_file
+
 IDENTITY = (
     "-c",
     "user.name=x",
@@ -85,6 +87,9 @@ def write(folder: Path, version: str = "1.2.3") -> Path:
         (folder / own / "pyproject.toml").write_text(text)
     (folder / "CHANGELOG.md").write_text(CHANGES)
     (folder / "requirements-deploy.txt").write_text(PINS)
+    notes = folder / notes_file(version)
+    notes.parent.mkdir(parents=True)
+    notes.write_text(f"version: {version}\ndate: 2026-11-28\n")
     (folder / ".gitignore").write_text("__pycache__/\n/dist/\n")
     git(folder, "init", "--quiet", "--initial-branch=main")
     commit(folder, "Start")

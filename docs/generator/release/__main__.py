@@ -8,27 +8,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.generator.release.dating import date
 from docs.generator.release.problems import NotReleasable
 from docs.generator.release.version import write
 from physical_ai.repository import ROOT
-
-UNRELEASED = "rehearse with the entries of CHANGELOG.md that no release has yet"
 
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make release", description="Make the files of a release; publish nothing.")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the files")
     parser.add_argument("--tag", default="", help="tag of the commit, if it has been made: v1.2.3")
-    parser.add_argument("--unreleased", action="store_true", help=UNRELEASED)
     parser.add_argument("--version", metavar="VERSION", help="write this version into all its places, and end")
+    parser.add_argument("--day", metavar="DAY", help="with --version: the day of the release, into log and notes")
     given = parser.parse_args(words)
     try:
         if given.version is not None:
             changed = write(ROOT, given.version)
+            if given.day is not None:
+                changed += date(ROOT, given.version, given.day)
             print("\n".join(changed) if changed else f"The version is {given.version} already.")
-            print(f"Next: the section of {given.version} in CHANGELOG.md, a commit, and make release")
+            print("Next: git diff, a commit, and make release, which says what is left")
             return 0
-        for line in rehearsed(given.output, given.tag, unreleased=given.unreleased):
+        for line in rehearsed(given.output, given.tag):
             print(line)
     except NotReleasable as problem:
         print(f"error: {problem}", file=sys.stderr)
@@ -36,20 +37,21 @@ def main(words: list[str] | None = None) -> int:
     return 0
 
 
-def rehearsed(folder: Path, tag: str, *, unreleased: bool) -> Iterator[str]:
-    """Lines about the files of a release after they were made: a table, and the next command."""
+def rehearsed(folder: Path, tag: str) -> Iterator[str]:
+    """Lines about the files of a release after they were made: a table, and what is left, or the next command."""
     from docs.generator.release.rehearsal import digest, rehearse  # slow, and not needed to write a version
 
     print("building: about half a minute", file=sys.stderr, flush=True)
-    made = rehearse(ROOT, folder, tag=tag, unreleased=unreleased)
+    made = rehearse(ROOT, folder, tag=tag)
     width = max(len(file.name) for file in made.files)
     yield f"{'file':<{width}} {'bytes':>9} sha256"
     for file in made.files:
         yield f"{file.name:<{width}} {file.stat().st_size:>9,} {digest(file)}"
     where = os.path.relpath(folder)
     yield f"Version {made.version} of commit {made.commit.sha[:12]}, in {where}. Nothing was published."
-    if unreleased:
-        yield f"Next: write the section of {made.version} into CHANGELOG.md, and commit it"
+    if made.left:
+        yield f"Left before {made.version} can be tagged:"
+        yield from made.left
     elif not tag:
         yield f"Next: git tag --sign v{made.version} -m v{made.version} && git push origin v{made.version}"
 

@@ -21,9 +21,9 @@ def section(root: Path, version: str) -> str:
     """
     bodies = _sections(root)
     for title, (line, body) in bodies.items():
-        found = DATED.fullmatch(title)
-        if (found["version"] if found else title.split()[0].strip("[]")) != version:
+        if _version(title) != version:
             continue
+        found = DATED.fullmatch(title)
         if found is None or not _is_day(found["day"]):
             fix = f"Write the day of the release: {_heading(version)}"
             raise NotReleasable(f"{FILE}:{line}: ## {title}\n  The heading has no day.\n  {fix}")
@@ -32,10 +32,20 @@ def section(root: Path, version: str) -> str:
     raise NotReleasable(f"{FILE}\n  It has no section about {version}.\n  {fix}")
 
 
+def has_section(root: Path, version: str) -> bool:
+    """True if the change log has a section about `version`, with a day or without one."""
+    return any(_version(title) == version for title in _sections(root))
+
+
 def unreleased(root: Path) -> str:
     """Text of the entries that no release has yet. Raises NotReleasable if there are none."""
     line, body = _sections(root).get(UNRELEASED, (1, ""))
     return _filled(f"{FILE}:{line}: ## {UNRELEASED}", body)
+
+
+def _version(title: str) -> str:
+    found = DATED.fullmatch(title)
+    return found["version"] if found else title.split(maxsplit=1)[0].strip("[]")
 
 
 def _sections(root: Path) -> dict[str, tuple[int, str]]:

@@ -15,6 +15,10 @@ from pathlib import Path
 NOT_FOR_USERS = re.compile(r"(^|/)(tests?|fixtures?|golden)/|(^|/)(test_|conftest)[^/]*\.py$|(^|/)__pycache__/|\.pyc$")
 """Paths of tests, of their data, and of compiled modules."""
 METADATA = (".dist-info/METADATA", "/PKG-INFO")
+NEWEST = (2, 5)
+"""Newest version of metadata that the action which publishes accepts, by `.github/actions.toml`. It refuses newer ones
+when the tag has been pushed, so the rehearsal does.
+"""
 
 
 def problems(archive: Path, version: str, machine: Collection[str]) -> Iterator[str]:
@@ -65,11 +69,21 @@ def _metadata_problems(files: Mapping[str, bytes], version: str) -> Iterator[str
         yield f"has {len(found)} files with metadata"
         return
     fields = BytesParser().parsebytes(found[0])
+    if (form := _numbers(fields["Metadata-Version"])) > NEWEST:
+        yield f"has metadata of version {_dotted(form)}, and the action that publishes accepts up to {_dotted(NEWEST)}"
     if fields["Version"] != version:
         yield f"is of version {fields['Version']}, and {version} is released"
     named = fields.get_all("License-File", [])
     if not named or not any(path.endswith(f"/{name}") for name in named for path in files):
         yield "has no licence"
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(int(each) for each in (text or "").split(".") if each.isdecimal())
+
+
+def _dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
 
 
 def _record_problems(files: Mapping[str, bytes]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.generator.release import bom, building, changelog, checkout, contents
+from docs.generator.release.left import left
 from docs.generator.release.problems import NotReleasable
 from docs.generator.release.version import released
 
@@ -21,22 +22,27 @@ NOTES = "RELEASE-NOTES.md"
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """A release as it would be published: its version and its files."""
+    """A release as it would be published: its version and its files.
+
+    Attributes:
+        left: what has to be written before it can be tagged. With a tag, there is nothing.
+    """
 
     version: str
     commit: checkout.Commit
     files: tuple[Path, ...]
+    left: tuple[str, ...]
 
 
-def rehearse(root: Path, folder: Path, *, tag: str = "", unreleased: bool = False) -> Rehearsed:
+def rehearse(root: Path, folder: Path, *, tag: str = "") -> Rehearsed:
     """Makes the files of a release of the checkout `root`, and puts them into `folder`, whose older files of a release
-    are removed. Nothing is published, and no server is asked.
+    are removed. Nothing is published, and no server is asked. Before the change log has a section of the version, the
+    notes are the entries that no release has yet.
 
     Args:
         root: the checkout.
         folder: folder of the files.
         tag: tag that must be of the commit; empty before the tag is made, when it must not exist.
-        unreleased: True if the notes are the entries that have no release yet, to rehearse before there is a section.
 
     Raises NotReleasable if no release can be made of the checkout. `folder` is then as it was before.
     """
@@ -46,7 +52,10 @@ def rehearse(root: Path, folder: Path, *, tag: str = "", unreleased: bool = Fals
         checkout.require_tag(commit, version, tag)
     else:
         checkout.require_no_tag(commit, version)
-    notes = changelog.unreleased(root) if unreleased else changelog.section(root, version)
+    missing = tuple(left(root, version))
+    if tag and missing:
+        raise NotReleasable("\n".join(missing))
+    notes = changelog.section(root, version) if changelog.has_section(root, version) else changelog.unreleased(root)
     with tempfile.TemporaryDirectory(prefix="physical-ai-release-") as scratch:
         exported, made = commit.export(Path(scratch) / "commit"), Path(scratch) / "made"
         made.mkdir()
@@ -58,7 +67,7 @@ def rehearse(root: Path, folder: Path, *, tag: str = "", unreleased: bool = Fals
         for name, text in texts.items():
             (made / name).write_text(text, encoding="utf-8")
         (made / CHECKSUMS).write_text(_checksums(made), encoding="utf-8")
-        return Rehearsed(version, commit, tuple(_moved(made, folder)))
+        return Rehearsed(version, commit, tuple(_moved(made, folder)), missing)
 
 
 def digest(file: Path) -> str:

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from docs.generator.release import bom, changelog, contents, rehearsal
+from docs.generator.release.dating import date
+from docs.generator.release.left import left, notes_file
 from docs.generator.release.problems import NotReleasable
 from docs.generator.release.requirements import pins
 from docs.generator.release.version import FOLLOWERS, SOURCE, released, write
@@ -107,6 +109,13 @@ def with_a_test(path: Path) -> None:
         archive.writestr("physical_ai/tests/test_x.py", "x = 1\n")
 
 
+def with_newer_metadata(path: Path) -> None:
+    files = contents.read(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, re.sub(rb"(?m)^Metadata-Version: \S+", b"Metadata-Version: 2.10", content))
+
+
 def with_a_path(path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("physical_ai/where.py", "X = '/builds/of/ada/x'\n")
@@ -121,6 +130,7 @@ def with_a_path(path: Path) -> None:
         (emptied, f"physical_ai-{VERSION}.tar.gz", "cannot be read"),
         (changed, WHEEL, "has physical_ai/__init__.py, which is not the file that RECORD has"),
         (with_a_test, WHEEL, "has physical_ai/tests/test_x.py, which is of a test"),
+        (with_newer_metadata, WHEEL, "has metadata of version 2.10, and the action that publishes accepts up to 2.5"),
         (with_a_path, WHEEL, "has physical_ai/where.py with the path /builds/of/ada of this machine"),
     ],
 )
@@ -174,9 +184,47 @@ def test_the_packages_of_this_checkout_are_needed_by_something() -> None:
     assert [pin.name for pin in known if not pin.needed_by] == []
 
 
-def test_before_there_is_a_section_the_entries_without_a_release_are_the_notes(checkout: Path) -> None:
-    assert "nobody has yet" in changelog.unreleased(checkout)
-    assert changelog.section(checkout, "1.2.2") == "- Less.\n"
+def test_a_rehearsal_before_the_day_of_the_release_says_what_is_left_and_one_command_writes_the_day(
+    tmp_path: Path,
+) -> None:
+    checkout = release_checkout.write(tmp_path / "checkout")
+    write(checkout, "1.3.0")
+    notes = checkout / notes_file("1.3.0")
+    notes.write_text("version: 1.3.0\ndate: null\n")
+    release_checkout.commit(checkout, "Go on")
+    made = rehearsal.rehearse(checkout, tmp_path / "files")
+    assert [each.partition("\n")[0] for each in made.left] == ["CHANGELOG.md", f"{notes_file('1.3.0')}:2: date"]
+    assert all("make version VERSION=1.3.0 DAY=" in each for each in made.left)
+    assert "nobody has yet" in (tmp_path / "files" / "RELEASE-NOTES.md").read_text()
+    git(checkout, "tag", "-a", "v1.3.0", "-m", "x")
+    with pytest.raises(NotReleasable, match=r"It has no section about 1\.3\.0"):
+        rehearsal.rehearse(checkout, tmp_path / "tagged", tag="v1.3.0")
+    git(checkout, "tag", "--delete", "v1.3.0")
+
+    with pytest.raises(NotReleasable, match="DAY=tomorrow\n  It is no day"):
+        date(checkout, "1.3.0", "tomorrow")
+    assert date(checkout, "1.3.0", "2026-12-31") == ["CHANGELOG.md", str(notes_file("1.3.0"))]
+    assert date(checkout, "1.3.0", "2026-12-31") == []
+    assert notes.read_text() == "version: 1.3.0\ndate: 2026-12-31\n"
+    assert list(left(checkout, "1.3.0")) == []
+    assert changelog.section(checkout, "1.3.0") == "- Something that nobody has yet.\n"
+    with pytest.raises(NotReleasable, match="## Unreleased\n  The section has no entry"):
+        changelog.unreleased(checkout)
+
+
+def test_a_sentence_that_a_release_makes_wrong_and_an_action_that_nobody_compared_are_left(tmp_path: Path) -> None:
+    checkout = release_checkout.write(tmp_path / "checkout")
+    (checkout / "docs").mkdir()
+    (checkout / "docs" / "use.md").write_text("# Use\n\nNothing has been released yet. Build it.\n")
+    (checkout / ".github").mkdir()
+    row = "[actions.'a/b']\nversion = 'v1'\ncommit = '12'\n"
+    (checkout / ".github" / "actions.toml").write_text(f"{row}confirmed = false\n")
+    sentence, action = left(checkout, VERSION)
+    assert sentence.startswith("docs/use.md:3\n  It says 'Nothing has been released yet'.")
+    assert "git ls-remote https://github.com/a/b 'refs/tags/v1*'` has to print 12" in action
+    (checkout / "docs" / "use.md").write_text("# Use\n")
+    (checkout / ".github" / "actions.toml").write_text(row)
+    assert list(left(checkout, VERSION)) == []
 
 
 def test_the_version_is_in_one_place_and_the_others_are_written_from_it(tmp_path: Path) -> None:
@@ -203,8 +251,8 @@ def test_this_checkout_gives_equal_archives_of_which_a_source_distribution_build
     """All that is committed, so that the test runs in a checkout with changes, too."""
     clone = tmp_path / "a" / "clone"
     git(tmp_path, "clone", "--quiet", str(ROOT), str(clone))
-    first = rehearsal.rehearse(clone, tmp_path / "first", unreleased=True).files
-    second = rehearsal.rehearse(clone, tmp_path / "second", unreleased=True).files
+    first = rehearsal.rehearse(clone, tmp_path / "first").files
+    second = rehearsal.rehearse(clone, tmp_path / "second").files
     assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
     unwanted = re.compile(r"(^|/)(tests|fixtures|golden)/|(^|/)test_\w+\.py$")
     archives = [file for file in first if file.suffix in (".whl", ".gz")]

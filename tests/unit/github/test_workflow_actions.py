@@ -7,6 +7,7 @@ import re
 import tomllib
 from typing import Any
 
+from docs.generator.release import contents
 from parts.runners.names import IMAGE
 from physical_ai.catalog.images import image
 from tests.support.workflow_files import GITHUB, ROOT, actions, workflows
@@ -36,6 +37,12 @@ def test_only_the_action_that_publishes_has_a_commit_that_was_not_read_at_its_ta
     doubtful = [name for name, row in RECORDED["actions"].items() if not row.get("confirmed", True)]
     assert doubtful == ["pypa/gh-action-pypi-publish"]
     assert all(name in (ROOT / "docs" / "releases.md").read_text() for name in doubtful)
+
+
+def test_the_metadata_of_the_releases_is_compared_with_what_the_action_that_publishes_takes() -> None:
+    """Another version of the action would otherwise be pinned, and the refusal be found when the tag is there."""
+    taken = RECORDED["actions"]["pypa/gh-action-pypi-publish"]["metadata"]
+    assert numbers(taken) == list(contents.NEWEST)
 
 
 def test_no_action_needs_a_runtime_that_runners_have_removed() -> None:
