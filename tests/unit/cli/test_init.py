@@ -19,7 +19,7 @@ from physical_ai.repository import INSTALLED_STACKS, ROOT
 from physical_ai.settings import load
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli.new_project import folder as folders
-from workbench.cli.new_project import pins
+from workbench.cli.new_project import pins, pip
 from workbench.cli.new_project.pins import DISTRIBUTIONS, FOR_TESTS, NoPins, version
 
 
@@ -213,7 +213,7 @@ class Index:
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> Index:
     made = Index("a = 1\n", "a = 1\n")
-    monkeypatch.setattr(pins.subprocess, "run", made.run)
+    monkeypatch.setattr(pip.subprocess, "run", made.run)
     monkeypatch.setattr(pins.metadata, "distribution", made.distribution)
     return made
 
@@ -232,7 +232,7 @@ def test_an_index_without_the_platform_is_told_with_the_other_way(
     folder: Path, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = subprocess.CompletedProcess([], 1, "", "ERROR: No matching distribution found for physical-ai\n")
-    monkeypatch.setattr(pins.subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(pip.subprocess, "run", lambda *_, **__: done)
     text = refused(folder, code=1)
     assert (
         "No matching distribution found for physical-ai\n  Name a folder that has the three wheels: --wheels DIR"

@@ -13,6 +13,7 @@ import pytest
 from physical_ai.releases import installed
 from physical_ai.repository import HOME_VARIABLE, ROOT
 from tests.support.releases import v
+from workbench.cli.new_project import pip as runs
 from workbench.cli.new_project.pins import DISTRIBUTIONS
 from workbench.cli.upgrading import programs
 from workbench.cli.upgrading.programs import NoProgram, Program, obtained, present, version_in
@@ -56,7 +57,7 @@ class Pip:
 @pytest.fixture
 def pip(monkeypatch: pytest.MonkeyPatch) -> Pip:
     made = Pip("0.2.0")
-    monkeypatch.setattr(programs.subprocess, "run", made.run)
+    monkeypatch.setattr(runs.subprocess, "run", made.run)
     return made
 
 
@@ -102,14 +103,14 @@ def test_packages_that_this_environment_has_are_not_installed_again(pip: Pip) ->
 @pytest.mark.parametrize(
     ("version", "fails", "said"),
     [
-        ("0.2.0", "physical-ai==", "version 0.2.0 could not be installed: ERROR: no physical-ai=="),
+        ("0.2.0", "physical-ai==", "version 0.2.0 could not be installed: no physical-ai=="),
         ("0.3.0", "", "The wheels of version 0.2.0 contain version 0.3.0"),
     ],
 )
 def test_after_a_failure_nothing_is_left(
     home: Path, monkeypatch: pytest.MonkeyPatch, version: str, fails: str, said: str
 ) -> None:
-    monkeypatch.setattr(programs.subprocess, "run", Pip(version, fails=fails).run)
+    monkeypatch.setattr(runs.subprocess, "run", Pip(version, fails=fails).run)
     with pytest.raises(NoProgram, match=said):
         obtained(v("0.2.0"), HASHES, None)
     assert list((home / "versions").iterdir()) == []

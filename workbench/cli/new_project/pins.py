@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from physical_ai.repository import INSTALLED
+from workbench.cli.new_project.pip import PipFailed, pip
 
 DISTRIBUTIONS = ("physical-ai", "physical-ai-simulator", "physical-ai-workbench")
 FOR_TESTS = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
@@ -53,15 +52,10 @@ def hashes_of_index(wanted: str | None = None) -> dict[str, str]:
     pinned = [f"{name}=={chosen}" for name in DISTRIBUTIONS]
     with tempfile.TemporaryDirectory() as folder:
         words = ("download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
-        command = [sys.executable, "-m", "pip", *words, "--dest", folder, *pinned]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as problem:
+            pip(*words, "--dest", folder, *pinned, seconds=DOWNLOAD_SECONDS)
+        except PipFailed as problem:
             raise NoPins(f"{' '.join(pinned)} could not be downloaded: {problem}\n{_INSTEAD}") from None
-        if done.returncode:
-            said = done.stderr.strip().splitlines()
-            last = said[-1] if said else "pip failed"
-            raise NoPins(f"{' '.join(pinned)} could not be downloaded: {last}\n{_INSTEAD}")
         if chosen == version():
             for name in DISTRIBUTIONS:
                 _compare(name, _wheel(Path(folder), name, chosen))

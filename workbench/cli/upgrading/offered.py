@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from physical_ai.input_errors import InputError
 from physical_ai.releases.versions import NotAVersion, Version
 from physical_ai.repository import PROJECT_NAME
+from workbench.cli.new_project.pip import PipFailed, pip
 
 PIP_SECONDS = 120
 _WHEEL = re.compile(rf"{PROJECT_NAME.replace('-', '_')}-([^-]+)-.*\.whl")
@@ -49,16 +48,14 @@ def _in_folder(folder: Path) -> list[Version]:
 
 
 def _at_index() -> list[Version]:
-    command = [sys.executable, "-m", "pip", "index", "versions", "--disable-pip-version-check", PROJECT_NAME]
     instead = "  Name a folder that has the wheels of the version: --wheels DIR"
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise NoSuchVersion(f"The package index could not be asked: {problem}\n{instead}") from None
-    listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
+        said = pip("index", "versions", "--pre", "--disable-pip-version-check", PROJECT_NAME, seconds=PIP_SECONDS)
+    except PipFailed as problem:
+        raise NoSuchVersion(f"The package index offers no version of {PROJECT_NAME}: {problem}\n{instead}") from None
+    listed = re.search(r"^Available versions: (.*)$", said, re.MULTILINE)
     if not listed or not (offered := _versions(listed[1].split(","))):
-        said = (done.stderr.strip() or "it has none").splitlines()[-1]
-        raise NoSuchVersion(f"The package index offers no version of {PROJECT_NAME}: {said}\n{instead}")
+        raise NoSuchVersion(f"The package index offers no version of {PROJECT_NAME}.\n{instead}")
     return offered
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +20,7 @@ from pathlib import Path
 from physical_ai.releases.versions import NotAVersion, Version, installed
 from physical_ai.repository import PROJECT, PROJECT_NAME, ROOT, user_folder
 from workbench.cli.new_project import pins
+from workbench.cli.new_project.pip import PipFailed, pip
 
 PIP_SECONDS = 1200
 DEPLOY = Path("physical_ai/installed/requirements-deploy.txt")
@@ -128,15 +127,7 @@ def _install(pinned: str, folder: Path, found: tuple[str, ...], what: str) -> No
         file.write(pinned)
         file.flush()
         words = ("install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--no-compile")
-        command = [sys.executable, "-m", "pip", *words, "--target", str(folder), *found, "-r", file.name]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as problem:
+            pip(*words, "--target", str(folder), *found, "-r", file.name, seconds=PIP_SECONDS)
+        except PipFailed as problem:
             raise NoProgram(f"{what} could not be installed: {problem}") from None
-    if done.returncode:
-        raise NoProgram(f"{what} could not be installed: {_last_line(done.stderr)}")
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1] if lines else "pip failed"
