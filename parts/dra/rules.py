@@ -10,6 +10,7 @@ from parts.dra import facts
 from parts.dra.names import OLDEST_DRIVER, OLDEST_MINOR
 from physical_ai.catalog import UnknownName, operator_release
 from physical_ai.catalog.gpu_lookup import version
+from physical_ai.citations import changed_in
 from physical_ai.planning.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.layers.paths import Path
@@ -69,7 +70,7 @@ def _pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
         yield error(path, problem, BACK, others=(("pools", name, "sku"),), rule=GRID)
     elif facts.device_of(pool) is None:
         problem = f"How the DRA driver describes the GPU of {pool.sku} is not known."
-        fix = f"{BACK[:-1]}, or a row in parts/dra/claim_devices.yaml."
+        fix = f"{BACK[:-1]}, or a row in {changed_in('parts/dra/claim_devices.yaml')}."
         yield error(path, problem, fix, others=(("pools", name, "sku"),), rule=DEVICE)
     for kind in facts.plugin_sharing(pool):
         others: tuple[Path, ...] = (("pools", name, "sharing", kind),)

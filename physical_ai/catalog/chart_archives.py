@@ -16,16 +16,18 @@ import yaml
 from physical_ai.catalog.charts import Chart, Sha256
 from physical_ai.catalog.load import read_rows, row
 from physical_ai.catalog.rows import Row, Text
+from physical_ai.citations import changed_in
 from physical_ai.repository import PROJECT, STACKS, user_folder
 
 LOCK = STACKS / "charts.lock"
+PINS = changed_in("physical_ai/catalog/data/charts.yaml")
 ARCHIVES = PROJECT / ".charts"
 """Folder of verified archives, which a stack with `charts.source: cache` installs.
 
 It is below the project, so that an archive's path, an input of the release, is the same on every machine.
 """
 _LOCK_HEAD = """\
-# Checksums of charts for which physical_ai/catalog/data/charts.yaml has none: what the first `physai charts pull`
+# Checksums of charts for which the catalogue of the platform has none: what the first `physai charts pull`
 # found. Every later pull, and every deployment from the cache, must find the same. Commit it; compare it with another
 # source before production.
 """
@@ -121,6 +123,6 @@ def verify(chart: Chart, path: Path) -> str:
         raise ChecksumMismatch(
             f"{path} is not the chart {title}: its sha256 is\n    {found}\n  and should be\n    {expected}\n"
             "  Remove the file and run `physai charts pull`. If the chart itself was published again, find out why\n"
-            "  before you change physical_ai/catalog/data/charts.yaml or stacks/charts.lock."
+            f"  before you change stacks/charts.lock, or {PINS}."
         )
     return found

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from physical_ai import catalog
+from physical_ai.citations import changed_in
 from simulator.azure import places, sku_capabilities
 from simulator.azure.data import load_json
 from simulator.azure.places import Region
@@ -79,7 +80,7 @@ def unknown_here(file: str) -> str:
     """Text for the refusal of a name that the simulator's table `file` lacks: if the real Azure has the name, add it
     there.
     """
-    return f" (The simulator knows what is in {file}. If Azure has this, add it there.)"
+    return f" (The simulator knows what is in {changed_in(file)}. If Azure has this, add it there.)"
 
 
 def location(name: str) -> str:

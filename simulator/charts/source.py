@@ -6,6 +6,7 @@ from pathlib import Path
 
 from physical_ai.catalog.chart_archives import ChecksumMismatch, cached_chart, installed_path, verify
 from physical_ai.catalog.charts import pinned_charts
+from physical_ai.citations import changed_in
 from physical_ai.repository import PROJECT, user_folder
 from simulator.charts.models import materialise, modelled
 from simulator.kubernetes.helm import HelmFailed
@@ -57,8 +58,9 @@ def _missing(name: str, version: str) -> str:
     if name not in modelled():
         known = ", ".join(modelled())
         return (
-            f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing. Write "
-            f"simulator/charts/data/{name}/ and its row in charts.yaml there (docs/reference/chart-models.md)"
+            f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing. "
+            "A chart that `physai charts pull` has put into the cache needs no model. A model is a folder and a "
+            f"row of charts.yaml in {changed_in('simulator/charts/data/')} (docs/reference/chart-models.md)"
         )
     versions = ", ".join(modelled()[name])
     requested = f"version {version}" if version else "a version that is not pinned"

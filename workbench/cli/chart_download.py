@@ -14,6 +14,7 @@ from typing import Literal
 from filelock import FileLock
 
 from physical_ai.catalog.chart_archives import (
+    PINS,
     ChecksumMismatch,
     cached_chart,
     expected_sha256,
@@ -104,7 +105,7 @@ def _verified(chart: Chart, archive: Path) -> str:
         raise ChecksumMismatch(
             f"{chart.repository} has another archive of the chart {chart.name} {chart.version} than the pinned one:\n"
             f"    sha256 {sha256_of(archive)}\n  expected\n    sha256 {expected_sha256(chart)}\n"
-            "  It was deleted. Find out why before you change the pin in physical_ai/catalog/data/charts.yaml."
+            f"  It was deleted. Find out why before you change the pin in stacks/charts.lock, or in {PINS}."
         ) from None
 
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from physical_ai.catalog.reading import read_rows, row
 from physical_ai.catalog.row import Row, Text
+from physical_ai.citations import cited
 
 FILE = Path(__file__).with_name("stages.yaml")
 AS_ON_AZURE = "as-on-azure"
@@ -110,7 +111,7 @@ def _words(template: Sequence[str], subject: Subject, platform: str) -> list[str
     found: list[str] = []
     for word in template:
         more = {ZERO: zero_words, ONE: one_words}.get(word)
-        found += [word.format_map(known)] if more is None else more(subject)
+        found += [cited(word.format_map(known))] if more is None else more(subject)
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from physical_ai.catalog.own_names import GRID_AGENT
+from physical_ai.citations import changed_in
 from physical_ai.findings import Severity
 from workbench.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
@@ -26,6 +27,7 @@ on the host.
 ON_THE_HOST = frozenset({GRID_AGENT, *GPU_EVIDENCE})
 """Workloads that need access to the host. Before adding one, review its rights on the host."""
 
+_IMAGES = changed_in("physical_ai/catalog/data/images.yaml")
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostPID", "hostNetwork", "hostIPC")
 
@@ -54,7 +56,9 @@ def _image_by_digest(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, container in _containers(resource):
         image = known(container.get("image"))
         if image is not None and not _DIGEST.search(str(image)):
-            yield Violation(f"{path}.image", f"pin {image} by digest, in physical_ai/catalog/data/images.yaml")
+            yield Violation(
+                f"{path}.image", f"write {image} with its digest, NAME@sha256:…; images of the platform: {_IMAGES}"
+            )
 
 
 def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:

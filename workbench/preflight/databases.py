@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.catalog.postgres import postgres_regions
+from physical_ai.citations import changed_in
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import DataFacts, DataNames, data_facts, managed
@@ -79,7 +80,7 @@ def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
         answer = {True: "yes", False: "no"}.get(said) if said is not None else None
         if answer is not None and answer != known:
             problem = f"To {word} in {region} Azure says {answer}, the catalogue {known} (of {row.date})."
-            fix = "Correct physical_ai/catalog/data/postgres_regions.yaml, with how: seen."
+            fix = f"Correct, with how: seen, {changed_in('physical_ai/catalog/data/postgres_regions.yaml')}."
             yield Finding(Severity.INFO, "catalogue", SUBJECT, problem, fix, SOURCE)
 
 

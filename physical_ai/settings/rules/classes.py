@@ -7,6 +7,7 @@ from typing import Any
 
 from physical_ai.catalog import UnknownName, machine, servers
 from physical_ai.catalog.runai import WORKER_LABEL
+from physical_ai.citations import changed_in
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.facts.labels import EFFECTS, is_value, key_problem, split_taint
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
@@ -25,6 +26,7 @@ HOST_DRIVER = Rule("class-driver", "NVIDIA GPU Operator docs, platform support a
 RUNAI = Rule("class-of-runai", "Run:ai docs, node roles")
 NO_AUTOSCALER = Rule("class-count", "docs/existing-clusters.md#classes-of-nodes")
 
+_SERVERS = changed_in("physical_ai/catalog/data/servers.yaml")
 _SET_LATER = ("nvidia.com/", "feature.node.kubernetes.io/", "physical-ai/", "kubernetes.azure.com/")
 """Prefixes of labels that may not select a node class, because the platform or AKS sets and removes such labels."""
 _SECTIONS = {"azure_network": "network", "access": "access", "azure_system_pool": "systemPool", "tags": "tags"}
@@ -137,8 +139,8 @@ def _machine(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFindin
         near = ""
     if found is None or pool.sku not in servers():
         problem = f"'{pool.sku}' is not a server that the catalogue describes."
-        fix = f"{near}Servers: {', '.join(servers())}.  Another one is a row in physical_ai/catalog/data/servers.yaml,"
-        fix += " with its GPU; a new GPU model also needs its rows in physical_ai/catalog/data/gpu/."
+        fix = f"{near}Servers: {', '.join(servers())}.  Another one is a row in {_SERVERS}, with its GPU; a"
+        fix += " new GPU model also needs its own in the folder gpu beside it."
         yield error(setting, problem, fix, rule=SERVER_UNKNOWN)
         return
     if not isinstance(pool, Pool):

@@ -121,7 +121,7 @@ def _ephemeral(pool: Pool, gib: int, target: str) -> Iterator[Refusal]:
     if not sku_capabilities.supports_ephemeral(found):
         message = f"The Virtual Machine size {name} does not support Ephemeral OS disk."
         if not found:
-            message += " (The simulator has no row for it in simulator/azure/data/sku_capabilities.json.)"
+            message += " (The simulator does not know it: simulator/azure/data/sku_capabilities.json has no row.)"
         yield refuse(pool, "ephemeral-support", message, "agentPoolProfile.osDiskType")
     elif gib > sku_capabilities.room_gib(found, trusted_launch=trusted):
         message = f"The virtual machine size {name} has a cache size of {sku_capabilities.cache_bytes(found)} bytes and"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai import citations
-from physical_ai.citations import cited, cited_from_installation
+from physical_ai.citations import changed_in, cited, cited_from_installation
 from physical_ai.repository import DOCS, ROOT, installed_label
 from tests.support.documentation import anchors
 from tests.unit.test_distributions import DATA, wheel
@@ -87,6 +88,76 @@ def test_a_file_is_named_with_the_installed_platform() -> None:
     )
     assert cited_from_installation("stacks/layers/env/dev.yaml, values/osmo/mine.yaml") == (
         "stacks/layers/env/dev.yaml, values/osmo/mine.yaml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "installed"),
+    [
+        ("Read agents/grid_driver/README.md.", "Read physai docs agents/grid_driver/README."),
+        ("rows in physical_ai/catalog/data/gpu/.", "rows in {label}/physical_ai/catalog/data/gpu/."),
+        ("source: parts/dra/claim_devices.yaml", "source: {label}/parts/dra/claim_devices.yaml"),
+        ("in simulator/azure/data/regions.json. If", "in {label}/simulator/azure/data/regions.json. If"),
+        ("vectors in tests/fixtures/osmo", "vectors in {label}/tests/fixtures/osmo"),
+        # What a team writes: values under the platform's names, and a part of its own.
+        (
+            "Such values are in values/kai-scheduler/values.yaml;",
+            "Such values are in values/kai-scheduler/values.yaml;",
+        ),
+        ("parts/slurm/slurm-values.yaml:1: a", "parts/slurm/slurm-values.yaml:1: a"),
+        ("parts/our_part/model.py: SETTINGS", "parts/our_part/model.py: SETTINGS"),
+        ("a folder parts/, or agents/", "a folder parts/, or agents/"),
+        ("physai run workbench/osmo/samples", "physai run {root}/workbench/osmo/samples"),
+        ("run workbench/osmo/samples/cpu-task.yaml --as x", "run {root}/workbench/osmo/samples/cpu-task.yaml --as x"),
+    ],
+)
+def test_a_team_reads_paths_that_it_can_open_or_write(text: str, installed: str) -> None:
+    said = cited_from_installation(text)
+    assert said == installed.format(label=installed_label(), root=ROOT)
+    assert cited_from_installation(said) == said
+
+
+ADVICE = re.compile(
+    rf"\b(?:add|write|put|correct|change|pin|row|rows|entry)\b[^.;:]{{0,60}}(?:{FILE.pattern}|(?<![\w/.-])"
+    r"(?:physical_ai|simulator|parts)/[\w/-]+/)",
+    re.IGNORECASE,
+)
+"""Advice to change a file, with a path of the checkout."""
+
+
+def messages_of(source: str) -> Iterator[str]:
+    """Texts in a module other than docstrings. `…` stands for a computed part of a text, such as `changed_in(…)`."""
+    tree = ast.parse(source)
+    skipped = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.JoinedStr):
+            skipped |= {id(part) for part in each.values}
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in each.values)
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in skipped:
+            yield each.value
+
+
+def test_advice_to_change_a_file_of_the_platform_says_what_a_team_does_instead() -> None:
+    """Nothing in an installation can be edited: `changed_in` adds the page that says how such a file changes."""
+    found = [
+        f"{name}: {advice[0]}"
+        for name, text in texts().items()
+        for message in (messages_of(text) if name.endswith(".py") else [re.sub(r"(?m)^\s*#.*$", "", text)])
+        if (advice := ADVICE.search(message))
+    ]
+    assert found == []
+    assert ADVICE.search("Another one is a row in physical_ai/catalog/data/servers.yaml, with")
+    page, _, anchor = citations.FILES_OF_THE_PLATFORM.partition("#")
+    assert anchor in anchors(ROOT / page)
+
+
+def test_the_page_about_files_of_the_platform_is_named_in_an_installation_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "physical_ai/catalog/data/servers.yaml"
+    assert changed_in(path) == path
+    monkeypatch.setattr(citations, "IS_CHECKOUT", False)
+    assert cited(changed_in(path)) == (
+        f"{installed_label()}/{path}, a file of the platform (physai docs own-repository#files-of-the-platform)"
     )
 
 

@@ -59,7 +59,7 @@ def pull(
     json: Json = False,
 ) -> None:
     """Download a stack's charts to the cache and verify them. The first download of a chart records its checksum."""
-    from physical_ai.catalog.chart_archives import LOCK
+    from physical_ai.catalog.chart_archives import LOCK, PINS
     from physical_ai.settings.layers.stack_file import require_project
     from simulator.home import Home
     from simulator.tools import HELM, toolbox
@@ -80,7 +80,7 @@ def pull(
         out.print(f"  {escape(str(item.path))}", soft_wrap=True)
         if item.outcome == "recorded":
             out.print(f"  No checksum was known. This one is now in {LOCK.parent.name}/{LOCK.name}: commit it.")
-            out.print("  When another source confirms it, add it to physical_ai/catalog/data/charts.yaml:")
+            out.print(f"  When another source confirms it, it can be pinned in {PINS}:", soft_wrap=True)
             out.print(escape(f"    - {{version: {item.chart.version}, sha256: {item.sha256}, …}}"), soft_wrap=True)
 
 

@@ -141,7 +141,8 @@ def notes(found: Estimate) -> list[str]:
         lines.append("≤ Spot, at the limit of spot.maxPrice")
     if found.unpriced and found.region is not None:
         named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
-        lines.append(f"no price in physical_ai/catalog/data/prices.yaml, not in the total: {named}")
+        where = "physical_ai/catalog/data/prices.yaml, nor added with `physai sizes --add`"
+        lines.append(f"no price in {where}, so not in the total: {named}")
     why = "" if found.region is None else ", because it depends on use or no price has a source"
     lines.append(f"not counted{why}: " + "; ".join(each.what for each in found.not_counted))
     return lines
