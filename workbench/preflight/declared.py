@@ -66,10 +66,6 @@ listed, the role is Contributor.
 _ID = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})(?:/|$)")
 
 
-class UnknownType(Exception):
-    """Error for a resource type whose required actions are not in `EVERY_ACTION`."""
-
-
 @dataclass(frozen=True)
 class DeclaredResource:
     """A resource as the program declares it. `provider` is the URN of its explicit Pulumi provider, or empty."""
@@ -100,22 +96,17 @@ class ForeignScope:
 
 
 def registrations(declared: Iterable[DeclaredResource]) -> list[str]:
-    """The resource providers that must be registered for the declared resources. Raises UnknownType."""
+    """The resource providers that must be registered for the declared resources. Without those of `undescribed`."""
     found = {COMPUTE}
     for each in declared:
         if each.type.startswith(AZURE):
-            found |= {action.partition("/")[0] for action in _actions(each)}
+            found |= {action.partition("/")[0] for action in EVERY_ACTION.get(each.type, ())}
     return sorted(found - ALWAYS_REGISTERED)
 
 
-def _actions(resource: DeclaredResource) -> tuple[str, ...]:
-    try:
-        return EVERY_ACTION[resource.type]
-    except KeyError:
-        raise UnknownType(
-            f"{resource.type} ({resource.name}): what its creation does is not known. Add its actions to "
-            "physical_ai/subscription/needs.py or needs_private.py."
-        ) from None
+def undescribed(declared: Iterable[DeclaredResource]) -> list[DeclaredResource]:
+    """Resources in Azure of types that are not in `EVERY_ACTION`: those that a team declares beside the platform's."""
+    return [each for each in declared if each.type.startswith(AZURE) and each.type not in EVERY_ACTION]
 
 
 def foreign_scopes(declared: Iterable[DeclaredResource], own: Iterable[str]) -> list[ForeignScope]:
@@ -159,7 +150,7 @@ def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple
         group = resource.inputs.get("resourceGroupName")
         scope = f"/subscriptions/{of}" + (f"/resourceGroups/{group}" if group else "")
         role = CREATES.get(resource.type, "Contributor")
-        yield scope, Use(role, _actions(resource), "creates a resource there"), True
+        yield scope, Use(role, EVERY_ACTION.get(resource.type, ()), "creates a resource there"), True
     for path, text in _ids(resource.inputs):
         found = _ID.match(text)
         if found is not None and found[1].lower() not in own | {of}:

@@ -46,7 +46,8 @@ class Wanted:
 
 def rights_findings(wanted: Iterable[Wanted], permissions: Permissions) -> Iterator[Finding]:
     """A finding for each action that the caller may not perform, with the resources that need it. Raises Unanswered."""
-    resources = list(wanted)
+    given = list(wanted)
+    resources = [each for each in given if each.type in EVERY_ACTION]
     on_subscription = permissions("")
     by_action: dict[str, list[Wanted]] = {}
     for each in resources:
@@ -60,6 +61,11 @@ def rights_findings(wanted: Iterable[Wanted], permissions: Permissions) -> Itera
             lacking += 1
             yield _missing(action, without)
     yield from _limited(resources, on_subscription)
+    if unknown := [each for each in given if each.type not in EVERY_ACTION]:
+        names = ", ".join(f"{each.type} {each.name}" for each in unknown[:SHOWN])
+        more = f" and {len(unknown) - SHOWN} others" if len(unknown) > SHOWN else ""
+        text = f"not judged: what the creation of {names}{more} needs. The platform declares nothing of this type."
+        yield Finding(Severity.UNKNOWN, TOPIC, YOU, text, None, SOURCE)
     if not lacking:
         text = f"has all rights on the subscription that {len(resources)} resources need"
         yield Finding(Severity.OK, TOPIC, YOU, text, None, SOURCE)

@@ -17,9 +17,9 @@ from workbench.preflight.declared import (
     EVERY_ACTION,
     DeclaredResource,
     ForeignScope,
-    UnknownType,
     foreign_scopes,
     registrations,
+    undescribed,
 )
 from workbench.preflight.judging import needed_registrations
 from workbench.preflight.needs_foreign import foreign_rights, unlisted
@@ -37,12 +37,19 @@ def declared(simulate: Simulate, stack: str, overrides: dict[str, Any] | None = 
 
 @pytest.mark.parametrize("stack", azure_stacks())
 def test_the_registrations_that_are_checked_are_those_of_what_is_declared(simulate: Simulate, stack: str) -> None:
-    assert registrations(declared(simulate, stack)) == needed_registrations(load(stack).settings)
+    resources = declared(simulate, stack)
+    assert undescribed(resources) == []
+    assert registrations(resources) == needed_registrations(load(stack).settings)
 
 
-def test_a_type_that_nobody_has_described_is_an_error() -> None:
-    with pytest.raises(UnknownType, match=r"azure-native:batch:Pool \(x\)"):
-        registrations([DeclaredResource("azure-native:batch:Pool", "x", {})])
+def test_a_teams_own_resource_of_another_type_is_named_and_the_others_are_judged() -> None:
+    own = DeclaredResource("azure-native:batch:Pool", "x", {})
+    others = [
+        DeclaredResource("azure-native:network:VirtualNetwork", "y", {}),
+        DeclaredResource("aws:s3:Bucket", "z", {}),
+    ]
+    assert undescribed([own, *others]) == [own]
+    assert registrations([own, *others]) == registrations(others)
 
 
 @pytest.mark.parametrize("stack", azure_stacks())

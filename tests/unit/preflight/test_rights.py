@@ -42,3 +42,11 @@ def test_who_may_everything_is_told_for_how_many_resources() -> None:
     (found,) = rights_findings([NETWORK, ZONE], lambda scope: [ALL])
     assert found.severity is Severity.OK
     assert "2 resources" in found.problem
+
+
+def test_a_type_that_the_platform_does_not_declare_is_named_and_the_others_are_judged() -> None:
+    own = Wanted("azure-native:batch:Pool", "render", f"{GROUP}/providers/Microsoft.Batch/x")
+    unknown, granted = rights_findings([NETWORK, own], lambda scope: [ALL])
+    assert unknown.severity is Severity.UNKNOWN
+    assert unknown.problem.startswith("not judged: what the creation of azure-native:batch:Pool render needs")
+    assert "1 resources" in granted.problem

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workbench.cli.console import err, print_json
+from workbench.cli.console import doing, err, print_json
 from workbench.cli.options import Json
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def bootstrap(
         delivered = deliveries(_by_environment(subscription), repository, location, stacks)
     except InvalidValue as problem:
         raise typer.BadParameter(str(problem)) from None
-    found = steps(delivered, {each.environment: _needs(each) for each in delivered})
+    with doing(f"reading what the program declares for {', '.join(stacks)}"):
+        needs = {each.environment: _needs(each) for each in delivered}
+    found = steps(delivered, needs)
     if json:
         print_json({"steps": [{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found]})
         return
@@ -57,9 +59,14 @@ def _needs(delivery: Delivery) -> Needs:
     """Requirements of an environment's stacks in Azure, from the resources that the program declares for them."""
     from workbench.cli.bootstrap_script import Needs
     from workbench.cli.declared_needs import declared_of, foreign_to
-    from workbench.preflight.declared import registrations
+    from workbench.preflight.declared import registrations, undescribed
 
     declared = [resource for stack in delivery.stacks for resource in declared_of(stack)]
+    for each in undescribed(declared):
+        text = (
+            f"note: {each.type} {each.name}: the platform declares nothing of this type. Register its resource provider"
+        )
+        err.print(f"{text} in the subscription of {delivery.environment} yourself.", markup=False, style="yellow")
     return Needs(tuple(registrations(declared)), tuple(foreign_to(declared, delivery.subscription)))
 
 
