@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +129,35 @@ def print_text(text: str) -> None:
     file.
     """
     print(inert(cited(text)), end="")
+
+
+SILENT_SECONDS = 0.7
+"""Time after which a command says on a terminal what it is doing, unless it has ended."""
+_spoken: list[str] = []
+"""Texts of the running blocks of `doing`. Only the outermost one is said."""
+
+
+@contextmanager
+def doing(what: str) -> Generator[None]:
+    """Says on a terminal what the block does, such as `reading the cluster`, if it takes longer than SILENT_SECONDS.
+
+    The block must not show progress of its own.
+    """
+    stream = sys.stderr  # the block may redirect it
+    if _spoken or not stream.isatty():
+        yield
+        return
+    said = Console(file=stream, highlight=False, soft_wrap=True)
+    said.push_render_hook(_InertText())
+    timer = threading.Timer(SILENT_SECONDS, lambda: said.print(f"{what} …", style="dim", markup=False))
+    timer.daemon = True
+    _spoken.append(what)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _spoken.clear()
 
 
 def print_warnings(warnings: Iterable[object]) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from physical_ai.repository import ROOT
-from workbench.cli.console import err, out
+from workbench.cli.console import doing, err, out
 from workbench.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
@@ -31,19 +31,20 @@ def declared_resources(requested: RequestedStack, *, preview: bool, subscription
         preview: True to run as in a first preview, in which no output of Azure is known.
         subscription: Id of the login's subscription, which determines ids and names of the data services.
     """
-    from simulator.program import load_azure_on_demand
+    with doing(f"reading what the program declares for {requested.input.stack}"):
+        from simulator.program import load_azure_on_demand
 
-    load_azure_on_demand()  # before the program imports it
-    from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
-    from workbench.mocks.azure_answers import SUBSCRIPTION
-    from workbench.mocks.recorder import declared
+        load_azure_on_demand()  # before the program imports it
+        from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+        from workbench.mocks.azure_answers import SUBSCRIPTION
+        from workbench.mocks.recorder import declared
 
-    stack = requested.input
-    config = {key.removeprefix(PREFIX): value for key, value in stack.config.items() if key.startswith(PREFIX)}
-    if stack.secrets:
-        config[SECRETS] = dict(stack.secrets)
-    today = datetime.datetime.now(datetime.UTC).date()
-    return declared(stack.stack, config, preview=preview, today=today, subscription=subscription or SUBSCRIPTION)
+        stack = requested.input
+        config = {key.removeprefix(PREFIX): value for key, value in stack.config.items() if key.startswith(PREFIX)}
+        if stack.secrets:
+            config[SECRETS] = dict(stack.secrets)
+        today = datetime.datetime.now(datetime.UTC).date()
+        return declared(stack.stack, config, preview=preview, today=today, subscription=subscription or SUBSCRIPTION)
 
 
 def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:

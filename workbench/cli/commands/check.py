@@ -12,7 +12,7 @@ import typer
 
 from physical_ai.findings import Finding, Severity, any_at_least
 from workbench.cli.azure_login import SUBSCRIPTION_VARIABLE, azure_of_login
-from workbench.cli.console import print_json
+from workbench.cli.console import doing, print_json
 from workbench.cli.exit_codes import FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
 
@@ -94,8 +94,9 @@ def check(  # noqa: PLR0917 - each is an option
         findings, why_not = existing
         asked = "The cluster"
     else:
-        reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
-        findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
+        with doing("asking Azure" if not offline else f"reading what the program declares for {stack}"):
+            reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
+            findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
         asked = "Azure"
     findings = [*findings, *_time_to_first_gpu(requested)]
     checksums = [*unverified(loaded.plan.charts), *unrecorded(recorded())]

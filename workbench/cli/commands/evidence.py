@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench.cli.console import err, print_json, print_text
+from workbench.cli.console import doing, err, print_json, print_text
 from workbench.cli.exit_codes import BAD_INPUT, FAILED
 from workbench.cli.options import (
     DEFAULT_STACK,
@@ -65,7 +65,8 @@ def evidence(  # noqa: PLR0917 - each is an option
 
     settings = deployed_settings(stack, kubeconfig, file, set_)
     target = cluster_of(stack, kubeconfig, settings, context)
-    evidence = node_evidence(target, node, read_signals(stack, kubeconfig, prometheus), stack)
+    with doing(f"reading {target.name}"):
+        evidence = node_evidence(target, node, read_signals(stack, kubeconfig, prometheus), stack)
     try:
         prepared, problem = body(evidence, general=general), ""
     except NotReportable as missing:

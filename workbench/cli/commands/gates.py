@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workbench.cli.console import err, print_json
+from workbench.cli.console import doing, err, print_json
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 from workbench.cli.recorded import From, opened
@@ -66,13 +66,14 @@ def gates(  # noqa: PLR0917 - each is an option
             )
             problem, reports = outcome.problem, outcome.reports
         else:
-            problem, reports = "", read_reports(target.get, target.expected)
+            problem, reports = "", _read(target)
     except (Unreachable, Unusable) as failure:
         problem, reports = str(failure), ()
     signals = recorded.signals() if recorded else read_signals(stack, kubeconfig, prometheus)
     beside = list(signals.unread)
     if any(report.closed for report in reports) and not problem:
-        reports, unread = _with_findings(target, reports, stack, signals, recorded.now if recorded else None)
+        with doing(f"reading the causes in {target.name}"):
+            reports, unread = _with_findings(target, reports, stack, signals, recorded.now if recorded else None)
         beside += unread
     if problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
@@ -89,6 +90,13 @@ def gates(  # noqa: PLR0917 - each is an option
             err.print(f"not read: {each}", markup=False, style="yellow", soft_wrap=True)
     if not is_open or refused:
         raise typer.Exit(FAILED)
+
+
+def _read(target: ClusterTarget) -> tuple[Report, ...]:
+    from physical_ai.readiness import read_reports
+
+    with doing(f"reading {target.name}"):
+        return read_reports(target.get, target.expected)
 
 
 def _with_findings(

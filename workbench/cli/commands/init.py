@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.console import err, out, print_json
+from workbench.cli.console import doing, err, out, print_json
 from workbench.cli.exit_codes import BAD_INPUT, FAILED
 from workbench.cli.options import Json
 
@@ -53,7 +53,8 @@ def init(  # noqa: PLR0917 - each is an option
     if owners is not None and not re.fullmatch(r"@[\w-]+(/[\w.-]+)?", owners):
         raise typer.BadParameter(f"'{owners}' is not @ORG/TEAM", param_hint="--owners")
     try:
-        hashes = hashes_in(wheels) if wheels is not None else hashes_of_index()
+        with doing("reading the package index"):
+            hashes = hashes_in(wheels) if wheels is not None else hashes_of_index()
     except NoPins as problem:
         err.print(str(problem), markup=False, style="red")
         raise typer.Exit(BAD_INPUT if wheels is not None else FAILED) from None

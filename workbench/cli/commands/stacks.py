@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workbench.cli.console import err, out, print_json
+from workbench.cli.console import doing, err, out, print_json
 from workbench.cli.exit_codes import BAD_INPUT
 from workbench.cli.options import Json, SpotFactor
 
@@ -31,11 +31,12 @@ def stacks(diff: Diff = None, spot_factor: SpotFactor = None, json: Json = False
 
     loaded: dict[str, Loaded] = {}
     broken: dict[str, SettingsError] = {}
-    for name in existing():
-        try:
-            loaded[name] = load(name)
-        except SettingsError as problem:
-            broken[name] = problem
+    with doing("reading all stacks"):
+        for name in existing():
+            try:
+                loaded[name] = load(name)
+            except SettingsError as problem:
+                broken[name] = problem
     rows = [output.row(each, spot_factor) for each in loaded.values()]
     if json:
         faults = [{"name": name, "faults": [str(fault) for fault in each.faults]} for name, each in broken.items()]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.console import err, out, print_json
+from workbench.cli.console import doing, err, out, print_json
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.groups import CommandGroup
 from workbench.cli.options import DEFAULT_STACK, Json, Stack
@@ -51,8 +51,9 @@ def alerts(stack: Stack = DEFAULT_STACK, from_: From = None, json: Json = False)
             err.print(str(problem), markup=False, style="red", soft_wrap=True)
             raise typer.Exit(FAILED) from None
     else:
-        documents = alert_documents(running_simulation(stack))
-        found, unread = with_findings(documents, stack, lambda: simulated_cluster(stack, load(stack).settings))
+        with doing(f"reading the alerts of {stack}"):
+            documents = alert_documents(running_simulation(stack))
+            found, unread = with_findings(documents, stack, lambda: simulated_cluster(stack, load(stack).settings))
     if json:
         print_json({"stack": stack, "alerts": found, "unread": list(unread)})
         return

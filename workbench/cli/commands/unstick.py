@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench.cli.console import err, print_json, print_text
+from workbench.cli.console import doing, err, print_json, print_text
 from workbench.cli.exit_codes import FAILED, FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Context, Json, Stack
 
@@ -73,8 +73,9 @@ def unstick(  # noqa: PLR0917 - each is an option
         locks = simulation.locks()
         if not simulation.exists or simulation.clusters().ids():
             target = simulated_cluster(stack, loaded.settings)
-    stuck = _stuck_releases(target, loaded) if target else []
-    found = repairs(stack, _exported(stack, environment)["deployment"], stuck, locks)
+    with doing(f"reading the Helm releases, and the state of {stack}"):
+        stuck = _stuck_releases(target, loaded) if target else []
+        found = repairs(stack, _exported(stack, environment)["deployment"], stuck, locks)
     if json:
         print_json({"stack": stack, "repairs": [each.document() for each in found]})
         if found:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workbench.cli.console import err, print_json, print_text
+from workbench.cli.console import doing, err, print_json, print_text
 from workbench.cli.options import Json
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def upgrade(  # noqa: PLR0917 - each is an option
     wanted = Wanted(wheels.expanduser().absolute() if wheels else None, stack or [], done or [], not no_preview)
     old = project.pinned(PROJECT)
     project.require_git(PROJECT, clean=not check)
-    new = chosen(version, wanted.wheels)
+    with doing("reading the package index"):
+        new = chosen(version, wanted.wheels)
     if version is None and new <= old:
         if json:
             print_json({"written": False, "from": str(old), "to": None})
@@ -105,7 +106,8 @@ def _by_version(new: Version, wanted: Wanted, options: list[str]) -> int:
         raise NoProgram(f"The wheels of version {new} do not contain it.")
     found = present(new)
     if found is None:
-        hashes = hashes_in(wanted.wheels, str(new)) if wanted.wheels else hashes_of_index(str(new))
-        found = obtained(new, hashes, wanted.wheels)
+        with doing(f"obtaining version {new}"):
+            hashes = hashes_in(wanted.wheels, str(new)) if wanted.wheels else hashes_of_index(str(new))
+            found = obtained(new, hashes, wanted.wheels)
     command = [sys.executable, "-m", "workbench.cli", "upgrade", str(new), *options, *wanted.options()]
     return subprocess.run(command, env={**found.environment(), BY: str(new)}, check=False).returncode

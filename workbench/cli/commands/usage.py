@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.console import err, print_json, print_text
+from workbench.cli.console import doing, err, print_json, print_text
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import DEFAULT_STACK, Json, Stack
 from workbench.cli.recorded import From, opened
@@ -70,8 +70,10 @@ def usage(  # noqa: PLR0917 - each is an option
     if recorded is not None and since not in SPANS:
         raise typer.BadParameter(f"a recording has {', '.join(SPANS)}", param_hint="--since")
     try:
-        results = recorded.ask(asked) if recorded else ask(prometheus or simulated_address(stack) or DEFAULT, asked)
-        found = rows_of(results, prices)
+        address = prometheus or simulated_address(stack) or DEFAULT
+        with doing(f"reading {from_ or address}"):
+            results = recorded.ask(asked) if recorded else ask(address, asked)
+            found = rows_of(results, prices)
     except PrometheusFailed as problem:
         err.print(str(problem), markup=False, highlight=False)
         raise typer.Exit(FAILED) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench.cli.console import err, print_json
+from workbench.cli.console import doing, err, print_json
 from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 from workbench.cli.recorded import From, opened
@@ -171,17 +171,20 @@ def _given(  # noqa: PLR0917 - each is an option
         loaded = recorded.loaded(file, set_)
         beside = {"azure": recorded.azure_pools(), "workflows": recorded.workflows or ()}
         own = recorded.recording.simulated
-        return _read(loaded, recorded.target(loaded), recorded.signals, beside, wanted, own=own, now=recorded.now)
+        with doing(f"reading {from_}"):
+            return _read(loaded, recorded.target(loaded), recorded.signals, beside, wanted, own=own, now=recorded.now)
     if (azure or osmo) and not kubeconfig:
         raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
     loaded = read_loaded(stack, file, set_)
     settings = loaded.settings
-    beside: dict[str, Any] = (
-        _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
-    )
-    target = cluster_of(stack, kubeconfig, settings, context)
+    with doing("asking Azure" if azure else f"reading the simulation of {stack}"):
+        beside: dict[str, Any] = (
+            _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
+        )
+        target = cluster_of(stack, kubeconfig, settings, context)
     signals = partial(read_signals, stack, kubeconfig, prometheus)
-    return _read(loaded, target, signals, beside, wanted, own=kubeconfig is None)
+    with doing(f"reading {target.name}"):
+        return _read(loaded, target, signals, beside, wanted, own=kubeconfig is None)
 
 
 def _read(
