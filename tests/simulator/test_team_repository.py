@@ -46,12 +46,10 @@ class Team:
 
     def run(self, *command: str, cwd: Path | None = None, expect: int = 0) -> str:
         """What a command prints; fails with all of it when its exit code is not the expected one."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-        kept.pop(PROJECT_VARIABLE, None)
         done = subprocess.run(
             command,
             cwd=cwd or self.folder,
-            env={**kept, HOME_VARIABLE: str(self.home.folder)},
+            env={**self.variables(), HOME_VARIABLE: str(self.home.folder)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -60,6 +58,12 @@ class Team:
         )
         assert done.returncode == expect, f"{' '.join(command)}: {done.returncode}\n{done.stdout}"
         return done.stdout
+
+    def variables(self) -> dict[str, str]:
+        """Environment variables of commands."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+        kept.pop(PROJECT_VARIABLE, None)
+        return kept
 
     def environment(self, folder: Path, pins: Path | None = None) -> Path:
         """Environment with the wheels, and with the packages that they need from the one of this process."""
