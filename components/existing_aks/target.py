@@ -28,7 +28,9 @@ class AksTarget:
     provider: kubernetes.Provider
     """Kubernetes provider with a login that may create namespaces, roles and admission policies."""
     kubeconfig: pulumi.Input[str]
-    """Text of a kubeconfig with a login, for the components that wait until something works."""
+    """Text of a kubeconfig with a login, for the components that wait until something works, and for the files of
+    agents that an earlier deployment has left.
+    """
     kubernetes_version: str = "1.36"
     """Kubernetes minor of the cluster."""
     services: Mapping[str, str] = field(default_factory=lambda: {POOL_LABEL: "cpu"})
@@ -49,7 +51,8 @@ class AksTarget:
 
     def cluster(self, name: str) -> ClusterTarget:
         """Cluster into which the component `name` deploys. It remains when the component is deleted."""
-        return ClusterTarget(self.provider, None, wait_for_roles(f"{name}-role-propagation"), self.after)
+        retry = wait_for_roles(f"{name}-role-propagation")
+        return ClusterTarget(self.provider, self.kubeconfig, None, retry, self.after)
 
     def namespaces(
         self, name: str, target: ClusterTarget, wanted: Sequence[str], parent: pulumi.Resource

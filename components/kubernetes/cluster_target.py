@@ -15,6 +15,7 @@ class ClusterTarget:
 
     Attributes:
         provider: Kubernetes provider with the login to the cluster.
+        kubeconfig: text of a kubeconfig with the same login.
         cluster: the AKS cluster's resource; None for an existing cluster, which remains when the stack is deleted.
         retry: hook that repeats an operation until newly assigned roles are in effect.
         after: resources that must exist before every object in the cluster.
@@ -23,6 +24,7 @@ class ClusterTarget:
     """
 
     provider: kubernetes.Provider
+    kubeconfig: pulumi.Input[str]
     cluster: pulumi.Resource | None
     retry: pulumi.ErrorHook
     after: Sequence[pulumi.Resource] = ()

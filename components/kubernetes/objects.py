@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components.kubernetes.agent_files import declare_files
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.fields import unknown_fields
 
@@ -128,18 +129,7 @@ def declare_agent(
     """
     limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)
     rights = declare(name, parent, target, objects.rights, after=limits, common=common)
-    files = target.options(parent, [namespace])
-    # A new version of the files is a new ConfigMap. The old one remains: Pods that are still of the old version mount
-    # it when their node restarts, and a rollout may take days. It is not protected, because it could not be replaced
-    # then.
-    files.protect, files.retain_on_delete = False, True
-    code = kubernetes.core.v1.ConfigMap(
-        f"{name}-files",
-        metadata=objects.config_map["metadata"],
-        immutable=objects.config_map["immutable"],
-        data=objects.config_map["data"],
-        opts=files,
-    )
+    code = declare_files(name, parent, target, objects.config_map, [namespace])
     return [*rights, code]
 
 

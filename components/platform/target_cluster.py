@@ -159,7 +159,14 @@ def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscriptio
         parent.unprotected,
     )
     labels = {STACK_LABEL: settings.stack, MARK_LABEL: cluster.mark}
-    target = ClusterTarget(provider=cluster.provider, cluster=None, retry=retry, after=cluster.changed, labels=labels)
+    target = ClusterTarget(
+        provider=cluster.provider,
+        kubeconfig=cluster.kubeconfig,
+        cluster=None,
+        retry=retry,
+        after=cluster.changed,
+        labels=labels,
+    )
     if leaves_nothing(settings):
         target = _cleaned(parent, loaded, target, cluster)
     return TargetCluster(cluster.kubeconfig, target, outputs={"cluster": given.context})
@@ -188,7 +195,7 @@ def _on_azure(azure: AzureResources, retry: pulumi.ErrorHook) -> TargetCluster:
     cluster, kubeconfig = azure.aks.cluster, azure.access.kubeconfig
     return TargetCluster(
         kubeconfig=kubeconfig,
-        target=ClusterTarget(azure.access.provider, cluster.managed_cluster, retry),
+        target=ClusterTarget(azure.access.provider, kubeconfig, cluster.managed_cluster, retry),
         settled=[pool.settled for pool in azure.aks.gpu_pools],
         azure=azure,
         outputs={

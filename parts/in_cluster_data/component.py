@@ -11,6 +11,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.azure.random_values import generated_password
 from components.data.endpoints import DataEndpoints
+from components.kubernetes.agent_files import declare_files
 from components.kubernetes.chart_part import ChartPart
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
@@ -160,16 +161,7 @@ class VolumeSnapshots(pulumi.ComponentResource):
                 f"kubernetes:{given['apiVersion']}:{given['kind']}", f"{name}-class", dict(given), target.options(self)
             )
         rights = declare(name, self, target, objects.rights, after=args.namespace, common=SNAPSHOTS)
-        # A new version of the files is a new ConfigMap: a running Job still mounts the old one.
-        files = target.options(self, args.namespace)
-        files.protect, files.retain_on_delete = False, True
-        code = kubernetes.core.v1.ConfigMap(
-            f"{name}-files",
-            metadata=objects.config_map["metadata"],
-            immutable=True,
-            data=objects.config_map["data"],
-            opts=files,
-        )
+        code = declare_files(name, self, target, objects.config_map, args.namespace)
         declare(name, self, target, [objects.cron_job], after=[*rights, code], common=SNAPSHOTS)
         self.register_outputs({})
 
