@@ -99,6 +99,14 @@ class View:
             return str(refusal)
         return ""
 
+    def delete(self, pod: Mapping[str, Any]) -> None:
+        """Deletes a Pod, with its grace period, as KAI does when it evicts (pkg/scheduler/cache/evictor)."""
+        try:
+            self.client.request("DELETE", path_of(pod))
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+
     def set_condition(
         self,
         pod: Mapping[str, Any],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Sequence
 from typing import Any
 
 from physical_ai.kubernetes.fit import Offer, holds
+from simulator.clock import seconds_per_model_minute
 from simulator.cluster.objects import Json, at, name, timestamp
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling import kai_names
+from simulator.scheduling.kai import stale
 from simulator.scheduling.kai.decision import Round, decide, uid_of
 from simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
 from simulator.scheduling.kai.nodes import NODE_POOL
@@ -34,6 +38,8 @@ class KaiScheduler:
         """Last message about each pod and group, by uid."""
         self._marked: set[str] = set()
         """UIDs of groups whose status this class has set to waiting; the watch may not show the status yet."""
+        self._stale: dict[tuple[str, str], float] = {}
+        """Time at which each stale gang was found stale, by namespace and name."""
 
     def round(self) -> float | None:
         """Runs one round. Returns the seconds until the next round, or None if no round is needed before something
@@ -43,8 +49,11 @@ class KaiScheduler:
         mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}
         self._bound = {uid: host for uid, host in self._bound.items() if uid in mine and not _has_node(mine[uid])}
         waiting = any(is_alive(pod) and not _has_node(pod) and uid not in self._bound for uid, pod in mine.items())
-        if not waiting or not self._view.has_kai():
+        if not mine or not self._view.has_kai():
             return None
+        again = self._evict_stale(seen) if stale.gangs(self._view.all(GROUPS)) else None
+        if not waiting:
+            return again
         known = mine.keys() | {uid_of(group) for group in self._view.all(GROUPS)}
         self._reported = {uid: message for uid, message in self._reported.items() if uid in known}
         pods = [self._with_node(pod) for pod in seen] if self._bound else seen
@@ -62,7 +71,32 @@ class KaiScheduler:
         for job in jobs:
             if not job.gated and all(uid_of(pod) in found.bindings for pod in job.pending):
                 self._unmark(job)
-        return None
+        return again
+
+    def _evict_stale(self, seen: Sequence[Json]) -> float | None:
+        """Evicts the Pods of gangs that have been stale for their time. Returns the seconds until the next gang is due;
+        None if there is none.
+        """
+        pods = [self._with_node(pod) for pod in seen]
+        jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
+        found, now = stale.stale(jobs, pods), time.monotonic()
+        self._stale = {key: self._stale.get(key, now) for key in found}
+        waits: list[float] = []
+        for key, job in found.items():
+            seconds = stale.grace_seconds(job.group)
+            if seconds is None:
+                continue
+            left = self._stale[key] + seconds / 60 * seconds_per_model_minute() - now
+            if left > 0:
+                waits.append(left)
+                continue
+            for pod in job.active:
+                text = stale.message(job, pod)
+                if job.group is not None:
+                    self._say(job.group, "Evict", text)
+                self._view.set_condition(pod, text, "DisruptionTarget", "PreemptionByScheduler", "True")
+                self._view.delete(pod)
+        return min(waits, default=None)
 
     def _with_node(self, pod: Json) -> Json:
         """The Pod with the node that it was bound to, even before the watch reports that node."""

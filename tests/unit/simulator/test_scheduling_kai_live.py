@@ -24,6 +24,7 @@ class Cluster:
     events: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
     conditions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     statuses: list[Any] = field(default_factory=list[Any])
+    deleted: list[str] = field(default_factory=list[str])
 
     def has_kai(self) -> bool:
         return True
@@ -48,6 +49,9 @@ class Cluster:
     def patch(self, path: str, body: dict[str, Any], kind: str) -> bool:
         self.statuses.append(body["status"]["schedulingConditions"])
         return True
+
+    def delete(self, pod: dict[str, Any]) -> None:
+        self.deleted.append(pod["metadata"]["name"])
 
     def round(self) -> Cluster:
         KaiScheduler(cast("View", self)).round()
