@@ -4,6 +4,7 @@ GPU-hours are lost, and for how long GPUs are missing.
 
 from workbench.impact.changes import Change
 from workbench.impact.judging import Effect, Fate, Impact, judge
-from workbench.impact.work import Work, read_work
+from workbench.impact.situation import Situation, read_situation
+from workbench.impact.work import Work
 
-__all__ = ["Change", "Effect", "Fate", "Impact", "Work", "judge", "read_work"]
+__all__ = ["Change", "Effect", "Fate", "Impact", "Situation", "Work", "judge", "read_situation"]

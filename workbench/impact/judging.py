@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from physical_ai.kubernetes.taints import tolerates
-from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from physical_ai.settings.facts.labels import split_taint
 from workbench.impact.changes import Change
+from workbench.impact.drains import WAITS, kept_by, waits_for
+from workbench.impact.grid import policy
 from workbench.impact.outages import Outage, outages
 from workbench.impact.pools import PoolFacts
 from workbench.impact.scopes import concerns_work
@@ -41,6 +42,7 @@ class Effect:
         reasons: Changes that cause the consequence, each as `resource: what happens`.
         minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if the node never stops offering GPUs.
         lost: Least and most GPU-hours lost.
+        unsaved: GPU-hours lost if the work has written no checkpoint so far.
     """
 
     work: Work
@@ -49,6 +51,7 @@ class Effect:
     reasons: tuple[str, ...] = ()
     minutes: tuple[float, float] = (0, 0)
     lost: tuple[float, float] = (0, 0)
+    unsaved: float = 0
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,11 @@ def judge(
     """
     hits, unknown = _ways_of(changes)
     effects = _with_gangs([_effect(each, hits, pools, now) for each in work], now)
+    said = [each.reason for each in hits if _is_note(each.way)]
     return Impact(
         effects=tuple(sorted(effects, key=lambda each: (-each.fate, not each.sure, each.work.owner, each.work.name))),
         outages=outages([(each.change, each.way) for each in hits], pools),
-        notes=tuple(dict.fromkeys(each.reason for each in hits if _is_note(each.way))),
+        notes=tuple(dict.fromkeys([*said, *_waiting(effects)])),
         not_judged=tuple(unknown),
         harmless=not unknown and all(each.way.fate == "untouched" for each in hits),
     )
@@ -121,6 +125,11 @@ def _ways_of(changes: Iterable[Change]) -> tuple[list[_Hit], list[str]]:
     return hits, unknown
 
 
+def _waiting(effects: Sequence[Effect]) -> list[str]:
+    owners = dict.fromkeys(each.work.owner for each in effects if WAITS in each.reasons)
+    return [f"nodes wait until this work has ended, without a limit: {', '.join(owners)}"] if owners else []
+
+
 def _is_note(way: Way) -> bool:
     """True if the change only delays new Pods or cuts connections. Such a change is reported as a note, because it has
     no effect on a single running Pod.
@@ -133,11 +142,26 @@ def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], no
     concerning = [(each, found) for each in hits if (found := _fate(work, each, pools)) is not None]
     if not concerning:
         return Effect(work, Fate.UNTOUCHED)
-    worst, sure = max((found for _, found in concerning), key=lambda found: (found[0], found[1]))
+    worst, sure = max((found for _, found in concerning), key=_rank)
     causes = [each for each, found in concerning if found == (worst, sure)]
     minutes = max((each.way.minutes for each in causes), key=lambda pair: pair[1])
-    lost = work.lost_hours(now) if worst in (Fate.RESTARTED, Fate.ENDED) else (0.0, 0.0)
-    return Effect(work, worst, sure, tuple(dict.fromkeys(each.reason for each in causes)), minutes, lost)
+    lost, unsaved = _loss(work, worst, now)
+    reasons = [each.reason for each in causes]
+    if worst is Fate.UNTOUCHED and (why := kept_by(work, [(each.change, each.way) for each in causes])):
+        reasons.append(why)
+    return Effect(work, worst, sure, tuple(dict.fromkeys(reasons)), minutes, lost, unsaved)
+
+
+def _rank(found: tuple[Fate, bool]) -> tuple[Fate, bool]:
+    """Order of fates with their certainty. A doubt that work stays untouched is worse than none."""
+    fate, sure = found
+    return fate, sure is (fate is not Fate.UNTOUCHED)
+
+
+def _loss(work: Work, fate: Fate, now: datetime.datetime) -> tuple[tuple[float, float], float]:
+    if fate not in (Fate.RESTARTED, Fate.ENDED):
+        return (0.0, 0.0), 0.0
+    return work.lost_hours(now), work.hours_since_start(now)
 
 
 def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, bool] | None:
@@ -150,16 +174,22 @@ def _fate(work: Work, hit: _Hit, pools: Mapping[str, PoolFacts]) -> tuple[Fate, 
     if way.fate == "cut":
         return Fate.CUT, way.sure
     if way.fate == "ended":
-        return _of_ended(work, way)
+        return _of_ended(work, hit)
     if tolerates_all(work, added_taints(change)):
         return None
     # A new Pod of the same controller lacks the toleration, too.
     return (Fate.RESTARTED if work.comes_back and not work.needs_pool else Fate.ENDED), True
 
 
-def _of_ended(work: Work, way: Way) -> tuple[Fate, bool]:
-    if way.jobs == "waits" and (work.labels or {}).get(FINISH_FIRST_LABEL) == "true":
+def _of_ended(work: Work, hit: _Hit) -> tuple[Fate, bool]:
+    way = hit.way
+    if waits_for(work, hit.change, way):
         return Fate.UNTOUCHED, True
+    if way.jobs == "policy" and (known := policy(hit.change, work.pool)) != "drain":
+        return _end(work, way), bool(known)
+    if way.drain and work.budget:
+        # Whoever drains tries again until its time is up, and then leaves the node as it is.
+        return Fate.UNTOUCHED, False
     if way.jobs == "waits" and not work.controller:
         # The GPU Operator evicts no Pod without a controller: the Pod runs on, and the node's upgrade fails.
         return Fate.UNTOUCHED, False
@@ -204,4 +234,4 @@ def _as_member(effect: Effect, worst: Effect | None, now: datetime.datetime) -> 
     if worst is None or (effect.fate, effect.sure) >= (worst.fate, worst.sure) or effect.work.waits:
         return effect
     reason = f"its gang ends with {worst.work.task or worst.work.name}: {'; '.join(worst.reasons)}"
-    return Effect(effect.work, worst.fate, worst.sure, (reason,), worst.minutes, effect.work.lost_hours(now))
+    return Effect(effect.work, worst.fate, worst.sure, (reason,), worst.minutes, *_loss(effect.work, worst.fate, now))

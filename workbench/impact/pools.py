@@ -14,6 +14,7 @@ class PoolFacts:
         nodes: Number of nodes.
         gpus: Number of GPUs that a node offers.
         model: Name of the GPU model, for sentences; empty without GPUs.
+        vendor: Name of the GPUs' vendor, as in physical_ai/catalog/vendors.py; empty if it is not known.
         driver: Driver source: `operator`, `grid`, `aks`, `host`, or empty without GPUs.
         reservation: Id of the capacity reservation group; empty if there is none.
         surge: Number of extra nodes that an upgrade creates.
@@ -27,4 +28,5 @@ class PoolFacts:
     spot: bool = False
     reservation: str = ""
     surge: int = 0
+    vendor: str = ""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])

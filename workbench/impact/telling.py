@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.impact.judging import Effect, Fate, Impact
 from workbench.impact.outages import Outage
+from workbench.impact.times import Minutes, Times, times
 
 UNKNOWN_WORK = "What runs is not known, since no cluster was read"
 UNTOUCHED = "No running work ends"
@@ -34,11 +35,13 @@ class Seen:
         known: True if a cluster, a recording or the settings tell which work runs; False if none of them does.
         source: The cluster, recording or settings that the list is from, or the reason why no cluster could be read.
         at: Time at which a cluster was read, or recorded, with time zone; None if no cluster was read or recorded.
+        doubts: Sentences about what makes the judgement less certain, without their final dots.
     """
 
     known: bool
     source: str = ""
     at: datetime.datetime | None = None
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class OwnerEffect:
     def lost(self) -> tuple[float, float]:
         """Least and most GPU-hours that the owner's Pods lose."""
         return sum(each.lost[0] for each in self.pods), sum(each.lost[1] for each in self.pods)
+
+    @property
+    def unsaved(self) -> float:
+        """GPU-hours that the owner's Pods lose if they have written no checkpoint. No API shows whether they have."""
+        return sum(each.unsaved for each in self.pods)
 
 
 def by_owner(impact: Impact) -> list[OwnerEffect]:
@@ -128,6 +136,7 @@ def sentences(impact: Impact, seen: Seen) -> list[str]:
     lines += [f"{each.pool}: {each.why}" for each in impact.outages if each.why]
     lines += [f"Note: {each}." for each in impact.notes]
     lines += [f"Not judged: {each}" for each in impact.not_judged]
+    lines += [f"Less certain: {each}." for each in seen.doubts]
     if seen.source:
         when = f", {seen.at.isoformat(timespec='minutes')}" if seen.at else ""
         lines.append(f"Running work as of {seen.source}{when}.")
@@ -135,9 +144,11 @@ def sentences(impact: Impact, seen: Seen) -> list[str]:
 
 
 def _line(each: OwnerEffect) -> str:
-    lost = hours(each.lost)
+    lost = f"{text} lost" if (text := hours(each.lost)) else ""
+    if lost and each.unsaved > each.lost[1]:
+        lost += f" (or {_number(each.unsaved)}, if no checkpoint has been written)"
     reasons = "; ".join(dict.fromkeys(reason for pod in each.pods for reason in pod.reasons))
-    text = f"{each.owner}: {'will' if each.sure else 'may'} {OWN_VERBS[each.fate]}" + (f", {lost} lost" if lost else "")
+    text = f"{each.owner}: {'will' if each.sure else 'may'} {OWN_VERBS[each.fate]}" + (f", {lost}" if lost else "")
     return f"{text} ({reasons})" if reasons else text
 
 
@@ -150,8 +161,13 @@ def document(impact: Impact, seen: Seen) -> dict[str, Any]:
         "workKnown": seen.known,
         "source": seen.source or None,
         "seenAt": seen.at.isoformat(timespec="seconds") if seen.at else None,
-        "lostGpuHours": {"least": round(least, 2), "most": round(most, 2)},
-        "work": [_pod(each) for each in impact.effects],
+        "lostGpuHours": {
+            "least": round(least, 2),
+            "most": round(most, 2),
+            "withoutCheckpoints": round(sum(each.unsaved for each in impact.effects), 2),
+        },
+        "lessCertain": list(seen.doubts),
+        "work": [_pod(each, times(each, {out.pool: out for out in impact.outages})) for each in impact.effects],
         "outages": [
             {
                 "pool": each.pool,
@@ -170,7 +186,7 @@ def document(impact: Impact, seen: Seen) -> dict[str, Any]:
     }
 
 
-def _pod(each: Effect) -> dict[str, Any]:
+def _pod(each: Effect, when: Times) -> dict[str, Any]:
     work = each.work
     return {
         "owner": work.owner,
@@ -185,9 +201,19 @@ def _pod(each: Effect) -> dict[str, Any]:
         "fate": each.fate.word,
         "sure": each.sure,
         "minutes": {"least": each.minutes[0], "most": each.minutes[1]},
-        "lostGpuHours": {"least": round(each.lost[0], 2), "most": round(each.lost[1], 2)},
+        "endsMinutes": _range(when.ends),
+        "runsAgainMinutes": _range(when.runs_again),
+        "lostGpuHours": {
+            "least": round(each.lost[0], 2),
+            "most": round(each.lost[1], 2),
+            "withoutCheckpoints": round(each.unsaved, 2),
+        },
         "reasons": list(each.reasons),
     }
+
+
+def _range(minutes: Minutes | None) -> dict[str, float] | None:
+    return None if minutes is None else {"earliest": minutes[0], "latest": minutes[1]}
 
 
 def exceeds(impact: Impact, most_lost: float) -> bool:

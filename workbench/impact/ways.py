@@ -16,7 +16,21 @@ from workbench.impact.changes import Change, only_touches, touches
 
 FILE = Path(__file__).with_name("ways.yaml")
 Scope = Literal[
-    "pool", "cluster", "gpus", "driver", "grid", "namespace", "queue", "kai", "workflows", "network", "new", "none"
+    "pool",
+    "cluster",
+    "nvidia",
+    "mig",
+    "driver",
+    "selected",
+    "grid",
+    "claims",
+    "namespace",
+    "queue",
+    "kai",
+    "workflows",
+    "network",
+    "new",
+    "none",
 ]
 FateName = Literal["untouched", "waits", "cut", "restarted", "ended"]
 Back = Literal["new-nodes", "same-nodes", "never", ""]
@@ -41,7 +55,7 @@ class Way(Row):
     order: Literal["at-once", "one-by-one"] = "at-once"
     minutes: tuple[float, float] = Field(default=(0, 0))
     back: Back = ""
-    jobs: Literal["waits", ""] = ""
+    jobs: Literal["waits", "policy", ""] = ""
     says: Text
     read: bool
     source: Text

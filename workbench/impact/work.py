@@ -1,13 +1,12 @@
 """Work that runs in a cluster: Pods of workflows, Jobs and users' services, with the GPU-hours that are lost if they
 end.
-
-Only Pods and nodes are read, and nothing is changed.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,9 +14,9 @@ from typing import Any
 
 from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.vendors import VENDORS
-from physical_ai.kubernetes.objects import annotations_of, at, labels, name, namespace
+from physical_ai.kubernetes.objects import annotations_of, at, is_ready, labels, name, namespace
+from physical_ai.kubernetes.selectors import selects_labels
 from physical_ai.readiness.objects import POOL_LABELS, pool_of
-from physical_ai.readiness.reader import Get, listed
 
 CHECKPOINT_ARGUMENT = "-checkpoint"
 """Flag of OSMO's container that precedes the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
@@ -27,6 +26,8 @@ NEVER_EVICTED = ("DaemonSet", "Node")
 """Kinds of controllers whose Pods a drain leaves on the node."""
 ENDED = ("Succeeded", "Failed")
 RECREATED_BY = ("ReplicaSet", "StatefulSet", "Job", "ReplicationController")
+MIG_RESOURCE = "nvidia.com/mig-"
+"""Prefix of the resources that a node offers for parts of its GPUs."""
 _NUMBER = re.compile(r"^[0-9]+$")
 
 
@@ -48,6 +49,10 @@ class Work:
         labels: Labels of the Pod.
         tolerations: Tolerations of the Pod, as in its spec.
         needs_pool: True if the Pod's node selector names a pool, so that no other pool can take its place.
+        vendor: Name of the vendor of its GPUs, as in physical_ai/catalog/vendors.py; empty if the Pod does not say it.
+        has_mig: True if the Pod holds parts of a GPU as resources of their own.
+        by_claims: True if the Pod gets GPUs by resource claims.
+        budget: Name of the PodDisruptionBudget that allows no eviction of the Pod at present; empty if there is none.
     """
 
     namespace: str
@@ -65,6 +70,10 @@ class Work:
     labels: Mapping[str, str] | None = None
     tolerations: tuple[Mapping[str, Any], ...] = ()
     needs_pool: bool = False
+    vendor: str = ""
+    has_mig: bool = False
+    by_claims: bool = False
+    budget: str = ""
 
     @property
     def is_workflow(self) -> bool:
@@ -96,35 +105,39 @@ class Work:
         interval = self.checkpoint.total_seconds() / 3600
         return (0.0 if ran >= interval else self.gpus * ran), self.gpus * min(ran, interval)
 
-
-def read_work(get: Get, platform: Collection[str]) -> list[Work]:
-    """Unfinished work in a cluster, from two list requests.
-
-    Args:
-        platform: Namespaces of the platform itself, whose Pods do not count as work.
-
-    Raises:
-        Unreachable, Unusable: `get` raised it.
-    """
-    return work_of(listed(get, "/api/v1/pods"), listed(get, "/api/v1/nodes"), platform)
+    def hours_since_start(self, now: datetime.datetime) -> float:
+        """GPU-hours since the start: what is lost if the Pod ends now and has written no checkpoint so far."""
+        if self.started is None:
+            return 0.0
+        return self.gpus * max((now - self.started).total_seconds(), 0.0) / 3600
 
 
 def work_of(
-    pods: Sequence[Mapping[str, Any]], nodes: Sequence[Mapping[str, Any]], platform: Collection[str]
+    pods: Sequence[Mapping[str, Any]],
+    nodes: Sequence[Mapping[str, Any]],
+    platform: Collection[str],
+    budgets: Sequence[Mapping[str, Any]] = (),
 ) -> list[Work]:
-    """Work of Pods that have not ended, sorted by owner and Pod. Pods of DaemonSets and of the kubelet are left out."""
+    """Work of Pods that have not ended, sorted by owner and Pod. Pods of DaemonSets and of the kubelet are left out,
+    and those on a node that does not exist any more: they have ended, and Kubernetes deletes them within a minute.
+
+    Args:
+        platform: Namespaces of the platform itself, whose Pods do not count as work.
+        budgets: PodDisruptionBudgets of the cluster.
+    """
     pools = {name(node): pool_of(node) for node in nodes}
     found = [
-        _work(pod, pools)
+        _work(pod, pools, budgets)
         for pod in pods
         if at(pod, "status.phase") not in ENDED
         and namespace(pod) not in platform
         and _controller(pod) not in NEVER_EVICTED
+        and (at(pod, "spec.nodeName") or "") in ("", *pools)
     ]
     return sorted(found, key=lambda each: (each.owner, each.task, each.name))
 
 
-def _work(pod: Mapping[str, Any], pools: Mapping[str, str]) -> Work:
+def _work(pod: Mapping[str, Any], pools: Mapping[str, str], budgets: Sequence[Mapping[str, Any]]) -> Work:
     node = str(at(pod, "spec.nodeName") or "")
     own, group = labels(pod), annotations_of(pod).get(KAI_GROUP_ANNOTATION, "")
     workflow = own.get(WORKFLOW_LABEL, "")
@@ -153,6 +166,26 @@ def _work(pod: Mapping[str, Any], pools: Mapping[str, str]) -> Work:
         labels=own,
         tolerations=tuple(at(pod, "spec.tolerations") or ()),
         needs_pool=not set(POOL_LABELS).isdisjoint(at(pod, "spec.nodeSelector") or {}),
+        vendor=next((vendor.name for vendor in VENDORS for key in _limits(pod) if key.startswith(vendor.domain)), ""),
+        has_mig=any(key.startswith(MIG_RESOURCE) for key in _limits(pod)),
+        by_claims=bool(at(pod, "spec.resourceClaims")),
+        budget=_budget(pod, budgets),
+    )
+
+
+def _budget(pod: Mapping[str, Any], budgets: Sequence[Mapping[str, Any]]) -> str:
+    """Name of a budget that allows no eviction of a Pod at present. A Pod that is not ready may be evicted."""
+    if not is_ready(pod):
+        return ""
+    return next(
+        (
+            f"{namespace(each)}/{name(each)}"
+            for each in budgets
+            if namespace(each) == namespace(pod)
+            and not at(each, "status.disruptionsAllowed", 0)
+            and selects_labels(at(each, "spec.selector") or {}, labels(pod))
+        ),
+        "",
     )
 
 
@@ -181,15 +214,19 @@ def _gpus(pod: Mapping[str, Any]) -> int:
     DRA claims.
     """
     resources = {vendor.resource for vendor in VENDORS}
-    containers: list[Mapping[str, Any]] = at(pod, "spec.containers") or []
-    limits: list[Mapping[str, Any]] = [at(each, "resources.limits", {}) for each in containers]
-    held = sum(
-        int(amount)
-        for each in limits
-        for key, amount in each.items()
-        if (key in resources or key.startswith("nvidia.com/mig-")) and _NUMBER.match(str(amount))
-    )
+    limits = _limits(pod)
+    held = sum(limits[key] for key in limits if key in resources or key.startswith(MIG_RESOURCE))
     return held or len(at(pod, "spec.resourceClaims") or [])
+
+
+def _limits(pod: Mapping[str, Any]) -> Counter[str]:
+    """Sum of each limit of the Pod's containers that is a whole number above 0."""
+    containers: list[Mapping[str, Any]] = at(pod, "spec.containers") or []
+    found: Counter[str] = Counter()
+    for each in containers:
+        limits: Mapping[str, Any] = at(each, "resources.limits", {}) or {}
+        found.update({key: int(amount) for key, amount in limits.items() if _NUMBER.match(str(amount))})
+    return +found
 
 
 def _checkpoint(pod: Mapping[str, Any]) -> datetime.timedelta | None:

@@ -247,7 +247,18 @@ def test_lines_name_owner_reason_and_source() -> None:
 def test_the_document_has_every_pod() -> None:
     found = document(judge([pool("replace")], [training(), WAITING], POOLS, NOW), CLUSTER)
     assert [(each["pod"], each["fate"]) for each in found["work"]] == [("train-0", "ended"), ("train-0", "untouched")]
-    assert found["lostGpuHours"] == {"least": 6, "most": 6}
+    assert found["lostGpuHours"] == {"least": 6, "most": 6, "withoutCheckpoints": 6}
+
+
+def test_a_checkpoint_that_may_not_have_been_written_is_said() -> None:
+    found = judge([pool("replace")], [training(checkpoint=datetime.timedelta(minutes=30))], POOLS, NOW)
+    assert "0 to 0.5 GPU-hours lost (or 6, if no checkpoint has been written)" in sentences(found, CLUSTER)[0]
+    assert document(found, CLUSTER)["lostGpuHours"] == {"least": 0, "most": 0.5, "withoutCheckpoints": 6}
+
+
+def test_work_without_checkpoints_loses_one_number_of_hours() -> None:
+    (line, *_) = sentences(judge([pool("replace")], [training()], POOLS, NOW), CLUSTER)
+    assert "6 GPU-hours lost (h100gpu" in line
 
 
 def test_effects_are_sorted_from_the_worst() -> None:

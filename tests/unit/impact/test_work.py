@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.impact.work import read_work, work_of
+from workbench.impact.work import work_of
 
 NODES = [{"metadata": {"name": "node-a", "labels": {"kubernetes.azure.com/agentpool": "h100gpu"}}}]
 STARTED = "2026-11-28T06:00:00Z"
@@ -114,12 +114,46 @@ def test_a_start_that_is_no_time_is_unknown() -> None:
     assert work_of([pod(startTime="yesterday")], NODES, ())[0].started is None
 
 
-def test_two_requests_read_a_cluster() -> None:
-    asked: list[str] = []
+def test_a_pod_whose_node_is_gone_has_ended() -> None:
+    assert work_of([pod(spec={"nodeName": "node-z"})], NODES, ()) == []
 
-    def get(path: str, parameters: Any) -> Any:
-        asked.append(path)
-        return {"items": NODES if path.endswith("nodes") else [pod()]}
 
-    assert [each.name for each in read_work(get, ())] == ["train-0"]
-    assert sorted(set(asked)) == ["/api/v1/nodes", "/api/v1/pods"]
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ({}, ("NVIDIA", False, False)),
+        ({"containers": [{"resources": {"limits": {"amd.com/gpu": "8"}}}]}, ("AMD", False, False)),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.10gb": 2}}}]}, ("NVIDIA", True, False)),
+        ({"containers": [{}], "resourceClaims": [{"name": "gpu"}]}, ("", False, True)),
+        ({"containers": [{"resources": {"limits": {"cpu": "8"}}}]}, ("", False, False)),
+    ],
+)
+def test_whose_gpus_a_pod_holds(spec: dict[str, Any], found: tuple[str, bool, bool]) -> None:
+    (work,) = work_of([pod(spec=spec)], NODES, ())
+    assert (work.vendor, work.has_mig, work.by_claims) == found
+
+
+READY: dict[str, Any] = {"conditions": [{"type": "Ready", "status": "True"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "allowed", "selector", "space", "held"),
+    [
+        (READY, 0, {"matchLabels": {"osmo.task_name": "train"}}, "osmo-workflows", "osmo-workflows/keep"),
+        (READY, 0, {}, "osmo-workflows", "osmo-workflows/keep"),
+        (READY, 1, {}, "osmo-workflows", ""),
+        (READY, 0, {}, "other", ""),
+        (READY, 0, {"matchLabels": {"osmo.task_name": "other"}}, "osmo-workflows", ""),
+        ({}, 0, {}, "osmo-workflows", ""),
+    ],
+)
+def test_a_budget_that_lets_a_pod_go_or_not(
+    status: dict[str, Any], allowed: int, selector: dict[str, Any], space: str, held: str
+) -> None:
+    budget = {
+        "metadata": {"name": "keep", "namespace": space},
+        "spec": {"selector": selector},
+        "status": {"disruptionsAllowed": allowed},
+    }
+    (work,) = work_of([pod(**status)], NODES, (), [budget])
+    assert work.budget == held

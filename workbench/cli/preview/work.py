@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from physical_ai.kubernetes.objects import at
 from physical_ai.planning import namespaces
 from workbench.cli.preview.change_list import planned
 from workbench.cli.preview.model import Preview
-from workbench.impact import Impact, Work, judge, read_work
+from workbench.impact import Impact, Situation, judge, read_situation
 from workbench.impact.pools import PoolFacts
 from workbench.impact.telling import Seen
 from workbench.impact.usual import usual_nodes, usual_work
@@ -24,6 +25,10 @@ from workbench.impact.usual import usual_nodes, usual_work
 if TYPE_CHECKING:
     from physical_ai.readiness.reader import Get
     from workbench.cli.requested_stack import RequestedStack
+
+FRESH_HOURS = 1.0
+"""Age of a recording in hours from which on its work is said to be old."""
+NOTHING = Situation((), {})
 
 
 def judged(
@@ -45,9 +50,10 @@ def judged(
     pools = pool_facts(preview.deployed.pools, preview.nodes)
     if usual:
         return _usual(requested, preview, pools)
-    work, seen = _work(requested, kubeconfig, context, recording, simulated=simulated and preview.deployed.exists)
+    found, seen = _situation(requested, kubeconfig, context, recording, simulated=simulated and preview.deployed.exists)
     now = seen.at or datetime.datetime.now(datetime.UTC)
-    return judge(planned(preview.run), work, pools, now), seen
+    # Azure's facts count more; the cluster's own are of pools that Azure does not list, as in an existing cluster.
+    return judge(planned(preview.run), found.work, {**found.pools, **pools}, now), seen
 
 
 def _usual(requested: RequestedStack, preview: Preview, facts: Mapping[str, PoolFacts]) -> tuple[Impact, Seen]:
@@ -87,6 +93,7 @@ def _facts(name: str, pool: Mapping[str, Any], nodes: Mapping[str, int]) -> Pool
         spot=pool.get("scaleSetPriority") == "Spot",
         reservation=str(pool.get("capacityReservationGroupID") or ""),
         surge=_surge(str(at(pool, "upgradeSettings.maxSurge", "0")), count),
+        vendor=gpu.vendor.name if gpu else "",
         labels=labels,
     )
 
@@ -101,9 +108,9 @@ def _surge(text: str, nodes: int) -> int:
     return -(-int(number) * nodes // 100) if text.endswith("%") else int(number)
 
 
-def _work(
+def _situation(
     requested: RequestedStack, kubeconfig: Path | None, context: str | None, recording: Path | None, *, simulated: bool
-) -> tuple[list[Work], Seen]:
+) -> tuple[Situation, Seen]:
     from physical_ai.readiness import Unreachable, Unusable
     from simulator.errors import SimulationError
     from workbench.cli.cluster_gates import cluster_of
@@ -112,17 +119,32 @@ def _work(
     settings, stack = requested.loaded.settings, requested.input.stack
     if recording is not None:
         recorded = opened(recording, stack, kubeconfig=kubeconfig, context=context)
-        return _read(requested, recorded.target(requested.loaded).get, f"recording {recording}", recorded.now)
+        found, seen = _read(requested, recorded.target(requested.loaded).get, f"recording {recording}", recorded.now)
+        age = aged(recorded.now, datetime.datetime.now(datetime.UTC))
+        return found, replace(seen, doubts=(*age, *seen.doubts))
     if kubeconfig is None and not simulated:
-        return [], Seen(known=False)
+        return NOTHING, Seen(known=False)
     try:
         target = cluster_of(stack, kubeconfig, settings, context)
         return _read(requested, target.get, f"cluster {target.name}", datetime.datetime.now(datetime.UTC))
     except (Unreachable, Unusable, SimulationError) as problem:
-        return [], Seen(known=False, source=f"no cluster: {problem}")
+        return NOTHING, Seen(known=False, source=f"no cluster: {problem}")
 
 
-def _read(requested: RequestedStack, get: Get, source: str, time: datetime.datetime) -> tuple[list[Work], Seen]:
+def _read(requested: RequestedStack, get: Get, source: str, time: datetime.datetime) -> tuple[Situation, Seen]:
     created = namespaces.created(requested.loaded.settings, requested.loaded.plan)
     platform = {*SYSTEM_NAMESPACES, *created} - {WORKFLOWS_NAMESPACE}
-    return read_work(get, platform), Seen(known=True, source=source, at=time)
+    found = read_situation(get, platform)
+    return found, Seen(known=True, source=source, at=time, doubts=found.doubts)
+
+
+def aged(recorded: datetime.datetime, now: datetime.datetime) -> list[str]:
+    """Sentence about a recording that is old enough for its work to have changed, and what may have; else empty."""
+    hours = (now - recorded).total_seconds() / 3600
+    if hours < FRESH_HOURS:
+        return []
+    age = f"{hours / 24:.0f} days" if hours >= 48 else f"{hours:.0f} hours"
+    return [
+        f"the recording is {age} old: work has ended and begun since, nodes have come and gone, and GPU-hours are as of"
+        " its time. Record again, or read the cluster with --kubeconfig"
+    ]
