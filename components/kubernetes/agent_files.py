@@ -1,5 +1,5 @@
 """ConfigMaps with the files of agents. They remain in the cluster when a stack no longer needs them, and are created
-anew when it needs them again.
+again when it needs them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _room_maker(kubeconfig: pulumi.Input[str]) -> Callable[[pulumi.ErrorHookArgs
         except (Missing, Unreachable, Unusable) as problem:
             pulumi.log.warn(f"{args.name}: the ConfigMap that exists can neither be compared nor deleted: {problem}")
             return False
-        pulumi.log.info(f"{args.name}: an earlier deployment has left the same files, which are created anew")
+        pulumi.log.info(f"{args.name}: an earlier deployment has left the same files, which are created again")
         return True
 
     return make_room

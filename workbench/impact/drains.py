@@ -1,4 +1,4 @@
-"""What keeps a Pod on a node that is cleared for a change. Pure functions."""
+"""Reasons why a Pod stays on a node that is cleared for a change. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def waits_for(work: Work, change: Change, way: Way) -> bool:
 
 
 def kept_by(work: Work, causes: Iterable[tuple[Change, Way]]) -> str:
-    """What keeps a Pod from being ended by these changes, as a sentence without its final dot; empty if nothing
-    does.
-    """
+    """Reason why these changes do not end a Pod, as a sentence without its final dot; empty if there is none."""
     given = list(causes)
     if any(waits_for(work, change, way) for change, way in given):
         return WAITS

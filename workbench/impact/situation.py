@@ -23,7 +23,7 @@ FAILED = "upgrade-failed"
 
 @dataclass(frozen=True)
 class Situation:
-    """What a cluster had when it was read.
+    """State of a cluster at the time when it was read.
 
     Attributes:
         pools: Facts of the pools that its nodes name, by name: nodes, GPUs and labels. Azure knows more of its own.
