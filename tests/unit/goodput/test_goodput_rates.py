@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
+from physical_ai.repository import ROOT
 from workbench.goodput.own_records import PoolRecords, read_records, with_records
 from workbench.goodput.pools import with_new_node
 from workbench.goodput.published import Run, compared, runs
@@ -65,6 +66,13 @@ def test_published_runs_are_reproduced(run: Run) -> None:
 def test_most_published_runs_agree_and_the_others_are_named() -> None:
     assert [each.name for each in runs() if not each.agrees] == ["rsc-1-1k"]
     assert {"llama-3", "megascale", "bloom"} <= {each.name for each in runs() if each.agrees}
+
+
+def test_the_page_has_the_hours_of_the_run_that_does_not_agree() -> None:
+    (run,) = (each for each in runs() if not each.agrees)
+    text = " ".join((ROOT / "docs" / "goodput.md").read_text().split())
+    assert f"measured {run.published[0]} hours to a failure" in text
+    assert f"says {compared(run).model.value:.0f}." in text
 
 
 def test_a_published_value_that_the_model_contradicts_is_seen() -> None:
