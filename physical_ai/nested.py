@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard, cast
 
 
@@ -40,8 +40,9 @@ def path_parts(path: str) -> list[str]:
     return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in _PARTS.findall(path)]
 
 
-def at_path(value: Any, path: str, absent: Any = None) -> Any:
+def at_path(value: Any, path: str, absent: Any = None, ends: Callable[[Any], bool] | None = None) -> Any:
     """Value at a property path as the engine writes it, with indices and quoted keys; `absent` if a part is missing.
+    The first value below the root for which `ends` is true is returned instead, whatever follows it in the path.
 
     >>> at_path({"labels": {"a.b/c": [1, 2]}}, 'labels["a.b/c"][1]'), at_path({}, "labels[0]", "no")
     (2, 'no')
@@ -53,6 +54,8 @@ def at_path(value: Any, path: str, absent: Any = None) -> Any:
             value = cast("list[Any]", value)[int(part)]
         else:
             return absent
+        if ends is not None and ends(value):
+            return value
     return value
 
 

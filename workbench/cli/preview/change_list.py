@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
-from physical_ai.nested import path_parts
+from physical_ai.nested import at_path
 from workbench.cli.changes import Run, Step
 from workbench.cli.preview.moves import NetworkMove, network_move
 from workbench.cli.preview.read_back import read_back, reasons, significant, significant_drift
@@ -208,23 +208,19 @@ def differences(step: Step) -> list[dict[str, Any]]:
     return [
         {
             "path": path,
-            "before": _at(step.old, path),
-            "after": _at(step.new, path),
+            "before": _shown_at(step.old, path),
+            "after": _shown_at(step.new, path),
             "replaces": path.split(".")[0].split("[")[0] in replacing or path in replacing,
         }
         for path in step.properties
     ]
 
 
-def _at(value: Any, path: str) -> Any:
-    for part in path_parts(path):
-        try:
-            value = value[int(part) if isinstance(value, list) else part]
-        except (TypeError, ValueError, LookupError):
-            return NONE
-        if is_secret(value):
-            return HIDDEN
-    return NOT_KNOWN if value == UNKNOWN else value
+def _shown_at(value: Any, path: str) -> Any:
+    found = at_path(value, path, NONE, ends=is_secret)
+    if is_secret(found):
+        return HIDDEN
+    return NOT_KNOWN if found == UNKNOWN else found
 
 
 def _short(value: Any) -> str:
