@@ -14,7 +14,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Thread
+from typing import TYPE_CHECKING, TextIO
 
 from physical_ai.repository import PROJECT, user_folder
 
@@ -122,7 +123,8 @@ def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
 
 
 def run(words: Sequence[str], file: Path) -> Answer:
-    """Runs a command in the checkout, and writes its output to a file. The output is also shown, unless it is JSON.
+    """Runs a command in the checkout, and writes what it prints, errors included, to a file. Both are also shown, JSON
+    excepted.
 
     The word `physai` stands for this program.
     """
@@ -132,17 +134,26 @@ def run(words: Sequence[str], file: Path) -> Answer:
     program = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
     output: list[str] = []
     _make_private(file)
-    with file.open("w", encoding="utf-8") as kept:
+    with file.open("a", encoding="utf-8", buffering=1) as kept:
         kept.write(f"$ {' '.join(words)}\n")
         try:
             process = subprocess.Popen(
-                [*program, *words[1:]], cwd=PROJECT, stdout=subprocess.PIPE, text=True, errors="replace", env=os.environ
+                [*program, *words[1:]],
+                cwd=PROJECT,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env=os.environ,
             )
         except OSError as problem:
             kept.write(f"{words[0]} cannot be run: {problem.strerror}\n")
             print(f"{words[0]} cannot be run: {problem.strerror}", file=sys.stderr)
             return Answer(127, "")
         assert process.stdout is not None
+        assert process.stderr is not None
+        errors = Thread(target=_copy, args=(process.stderr, file))
+        errors.start()
         with process:
             try:
                 for line in process.stdout:
@@ -153,8 +164,21 @@ def run(words: Sequence[str], file: Path) -> Answer:
             except KeyboardInterrupt:
                 process.wait()  # the terminal has interrupted it too, and an engine ends in its own time
                 raise
+            finally:
+                errors.join()
         kept.write(f"exit code {process.returncode}\n")
     return Answer(process.returncode, "".join(output))
+
+
+def _copy(errors: TextIO, file: Path) -> None:
+    """Shows what a command writes to its standard error, and appends each line to the file of its output. A question
+    without an end of line is shown at once.
+    """
+    with file.open("a", encoding="utf-8", buffering=1) as kept:
+        while piece := errors.read(1):
+            kept.write(piece)
+            sys.stderr.write(piece)
+            sys.stderr.flush()
 
 
 @dataclass(frozen=True)

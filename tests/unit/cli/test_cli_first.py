@@ -185,6 +185,16 @@ def test_nobody_else_reads_its_files_and_no_terminal_obeys_them(
         0o700, 0o600, 0o600]  # fmt: skip
 
 
+def test_evidence_has_errors_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "evidence.txt"
+    answer = first_contact.run(["sh", "-c", "echo done; printf 'refused\\nwhy? ' >&2; exit 3"], file)
+    assert (answer.code, answer.output) == (3, "done\n")
+    assert capsys.readouterr().err == "refused\nwhy? "
+    first, *lines = file.read_text().splitlines()
+    assert first.startswith("$ sh -c ")
+    assert sorted(lines) == sorted(["done", "refused", "why? exit code 3"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
