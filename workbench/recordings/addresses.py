@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
+_RANGE = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}-\d{1,3}(?:\.\d{1,3}){3}(?![\w/-]|\.\d)")
+"""First and last address of a range, such as `10.1.2.3-10.1.2.9` in a pool of MetalLB. `V4` matches neither of them,
+because a dash may also belong to a version.
+"""
 _IN_NAME = re.compile(r"(?<=[A-Za-z]-)(\d{1,3}([.-])\d{1,3}(?:\2\d{1,3}){2})(?![\w-]|\.\d)")
 """An IPv4 address in a name, such as `ip-10-1-2-3`. Version numbers match the pattern, too, so a match is replaced only
 if the recording also contains it as an address.
@@ -64,11 +68,11 @@ class Addresses:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Addresses:
         """The addresses in these texts, each with the replacement that it has where no other address is known."""
-        return cls(key for text in texts for found in V4.finditer(text) if (key := parsed(found)) is not None)
+        return cls(each for text in texts for each in addresses_in(text))
 
     def text(self, text: str) -> str:
         """The text with each address replaced."""
-        return _IN_NAME.sub(self._in_name, V4.sub(self._shown, text))
+        return _IN_NAME.sub(self._in_name, replaced_in(text, self._shown))
 
     def _in_name(self, found: re.Match[str]) -> str:
         try:
@@ -86,6 +90,23 @@ class Addresses:
         if given is None:
             return found[0]
         return f"{ipaddress.IPv4Address(given)}{f'/{found[2]}' if found[2] else ''}"
+
+
+def addresses_in(text: str) -> Iterator[tuple[str, int]]:
+    """Addresses and networks in a text, each with its prefix length, also the first and last address of a range.
+
+    >>> list(addresses_in("10.1.2.0/24, 10.1.2.3-10.1.2.9"))
+    [('10.1.2.0', 24), ('10.1.2.3', 32), ('10.1.2.9', 32)]
+    """
+    ends = (each for found in _RANGE.findall(text) for each in found.split("-"))
+    for part in (text, *ends):
+        yield from (key for found in V4.finditer(part) if (key := parsed(found)) is not None)
+
+
+def replaced_in(text: str, given: Callable[[re.Match[str]], str]) -> str:
+    """The text with what `given` returns for the match of each address, also for the ends of a range."""
+    text = _RANGE.sub(lambda found: "-".join(V4.sub(given, each) for each in found[0].split("-")), text)
+    return V4.sub(given, text)
 
 
 def parsed(found: re.Match[str]) -> tuple[str, int] | None:

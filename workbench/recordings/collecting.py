@@ -183,9 +183,7 @@ class Found:
             self.names[each] = None
         if interfaces.may_have(text):
             self.interfaces.append(text)
-        for found in addresses.V4.finditer(text):
-            if (key := addresses.parsed(found)) is not None:
-                self.addresses.add(key)
+        self.addresses.update(addresses.addresses_in(text))
         self.texts.update(_REPLACED.findall(text))
         self.texts.update(each.lower() for each in GUID.findall(text) if KEPT_GUID.match(each))
 

@@ -204,7 +204,7 @@ def plain(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = REPLACED.sub("<name>", GUID.sub("<id>", value))
-    return addresses.V4.sub("<address>", text)
+    return addresses.replaced_in(text, lambda _: "<address>")
 
 
 def _workloads(recording: Recording) -> Facts:

@@ -15,6 +15,7 @@ import yaml
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.kubernetes.objects import at, labels, name, namespace
+from workbench.recordings.secret_forms import is_name
 from workbench.recordings.secret_texts import GONE, REMOVED, cleaned
 from workbench.recordings.telling import (
     is_plain,
@@ -23,9 +24,10 @@ from workbench.recordings.telling import (
     keeps_annotation,
     keeps_flag,
     keeps_variable,
+    names_secrets,
 )
 
-__all__ = ["REMOVED", "Remover"]
+__all__ = ["REMOVED", "Remover", "SettingsRemover"]
 
 DROPPED_KEYS = frozenset({"managedFields", "caBundle", "binaryData"})
 """Keys that are left out with their values: copies of other objects, certificates that name their owner, and files."""
@@ -244,6 +246,18 @@ class Remover:
             else:
                 found.append(self._length(each))
         return found
+
+
+class SettingsRemover(Remover):
+    """Remover of credentials from the settings of a stack, which keeps the names of the stack's secrets."""
+
+    def _member(self, key: str, value: Any, parent: str) -> Any:
+        return self._names(value) if names_secrets(key) else super()._member(key, value, parent)
+
+    def _names(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._names(each) for key, each in cast("dict[str, Any]", value).items()}
+        return value if isinstance(value, str) and is_name(value) else self._gone(value)
 
 
 def _texts(value: Any) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from physical_ai.kubernetes.objects import at, name, namespace
-from workbench.recordings.credentials import Remover
+from workbench.recordings.credentials import Remover, SettingsRemover
 from workbench.recordings.fitting import fitted
 from workbench.recordings.form import HEAD, NAME, VERSION, Entry
 from workbench.recordings.names import KINDS, Replacer, numbered
@@ -41,6 +41,11 @@ def made(entries: Iterable[Entry]) -> list[Entry]:
 def _clean(entry: Entry, remover: Remover) -> Entry:
     if entry["kind"] == "list" and entry["path"].endswith("/configmaps"):
         return {**entry, "items": [remover.config_map(each) for each in entry["items"]]}
+    if entry["kind"] == "settings":
+        own = SettingsRemover()
+        found = own(entry["settings"])
+        remover.removed += own.removed
+        return {**entry, "settings": found}
     return {key: value if key in OWN else remover(value) for key, value in entry.items()}
 
 

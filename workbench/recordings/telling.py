@@ -91,6 +91,18 @@ def is_telling_field(key: str) -> bool:
     return key not in _KEPT and is_telling(key) and not _REFERENCES.search(key[-LONGEST:])
 
 
+_SECRETS_NAMED = re.compile(r"[a-z]Secrets?$")
+
+
+def names_secrets(key: str) -> bool:
+    """True for a setting of a stack whose value is the name of one of its secrets, or maps something to such names.
+
+    >>> names_secrets("webhookSecret"), names_secrets("headerSecrets"), names_secrets("secrets")
+    (True, True, False)
+    """
+    return bool(_SECRETS_NAMED.search(key))
+
+
 _ANNOTATIONS = re.compile(
     r"^(?:(?:[\w-]{1,63}\.){0,8}(?:kubernetes\.io|k8s\.io|nvidia\.com|kai\.scheduler|run\.ai|kubernetes\.azure\.com|azure\.com"
     r"|k8s\.v1\.cni\.cncf\.io|kubebuilder\.io|helm\.sh|cert-manager\.io)/|physical-ai/|pod-group-name$|deprecated"

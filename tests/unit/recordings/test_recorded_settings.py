@@ -16,10 +16,19 @@ from workbench.recordings.names import Replacer
 
 CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **cases(),
+    "receivers with secrets": (
+        "dev-westus2",
+        {
+            "monitoring": {
+                "receivers": {"pager": {"webhookSecret": "pagerUrl"}, "mail": {"email": "oncall@contoso.com"}},
+                "traces": {"connectionSecret": "insightsConnection"},
+            }
+        },
+    ),
     "a pool is removed": ("dev-westus2", {"pools": {"rtxprogpu": None}}),
     "a host with two labels in its zone": ("dev-southeastasia", {"osmo": {"access": {"host": "osmo.lab.contoso.com"}}}),
 }
-CREDENTIALS = ("slurm.login.sshKeys[0]", "monitoring.traces.headerSecrets.api-key")
+CREDENTIALS = ("slurm.login.sshKeys[0]",)
 """Values that are removed, which the settings load without."""
 
 
@@ -39,6 +48,14 @@ def test_recorded_settings_load_as_those_of_the_stack(case: str) -> None:
     before, after = flat(replaced(dump(given.settings))), flat(dump(again.settings))
     assert {path for path in {*before, *after} if before.get(path) != after.get(path)} <= {*CREDENTIALS}
     assert made(entries(given)[:1] + entries(given)[2:])[2]["settings"] == recorded
+
+
+@pytest.mark.parametrize("value", ["Qv7xP1m42Kt9eWq0Zr5b", "https://hooks.contoso.com/Qv7xP1m42Kt9", {"a": 1}, 3])
+def test_a_credential_where_the_name_of_a_secret_belongs_is_removed(value: Any) -> None:
+    own = head("dev-westus2", "2026-11-28T04:00:00Z", "a test", simulated=True)
+    given = {"monitoring": {"traces": {"headerSecrets": {"api-key": value}, "connectionSecret": value}}}
+    traces = made([own, {"kind": "settings", "settings": given}])[-1]["settings"]["monitoring"]["traces"]
+    assert str(value) not in str(traces)
 
 
 def flat(value: Any, path: str = "") -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from itertools import combinations
 
 from hypothesis import given
@@ -70,6 +71,21 @@ def test_a_public_address_is_one_that_nobody_has() -> None:
 def test_addresses_that_are_the_same_everywhere_are_kept() -> None:
     text = "0.0.0.0/0, 127.0.0.1:9090, 169.254.169.254, 168.63.129.16"
     assert texts(text) == text
+
+
+def test_both_ends_of_a_range_are_replaced() -> None:
+    text = texts("addresses: [10.61.4.5-10.61.4.9, 20.61.4.5-20.61.4.9], next to 10.61.4.7")
+    assert "61.4" not in text
+    first, second, third, fourth, fifth = re.findall(r"\d+(?:\.\d+){3}", text)
+    assert (first, second, fifth) == ("10.0.0.5", "10.0.0.9", "10.0.0.7")
+    assert {Network(third), Network(fourth)} & {Network(first), Network(second)} == set()
+    assert Network(third).subnet_of(PUBLIC)
+    assert Network(fourth).subnet_of(PUBLIC)
+    assert texts(text) == text
+
+
+def test_a_version_with_a_dash_is_no_range() -> None:
+    assert texts("1.2.3.4-1, 8.9.2.26-1ubuntu2, 1.2.3.4-5.6.7") == "1.2.3.4-1, 8.9.2.26-1ubuntu2, 1.2.3.4-5.6.7"
 
 
 def test_four_numbers_that_are_no_address_are_left_alone() -> None:
