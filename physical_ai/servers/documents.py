@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeGuard
 
-from physical_ai.nested import is_mapping
 from physical_ai.servers.bounds import USUAL
 
 SHOWN = 60
@@ -65,13 +64,15 @@ def _is_within(value: Any, depth: int) -> bool:
     """
     level: list[Any] = [value]
     for _ in range(depth):
-        level = [inner for each in level for inner in _inside(each)]
+        level = [inner for each in level if _has_values(each) for inner in _inside(each)]
         if not level:
             return True
-    return not any(isinstance(each, (dict, list)) for each in level)
+    return not any(map(_has_values, level))
 
 
-def _inside(value: Any) -> Iterable[Any]:
-    if is_mapping(value):
-        return value.values()
-    return cast("list[Any]", value) if isinstance(value, list) else ()
+def _has_values(value: Any) -> TypeGuard[dict[str, Any] | list[Any]]:
+    return isinstance(value, (dict, list))
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value

@@ -7,8 +7,9 @@ ARM takes every text that begins with `[` for an expression (ARM docs, template-
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from workbench.verdict.model import Hidden
@@ -29,6 +30,16 @@ class Names:
     """
     expressions: Mapping[str, str]
     """Template expressions, without brackets, by the placeholder of the computed value."""
+
+    @cached_property
+    def ids_in_lower_case(self) -> Sequence[tuple[str, str]]:
+        """`ids` in their order, with the recorded ids in lower case: the case of an ARM id has no meaning."""
+        return [(recorded.lower(), real) for recorded, real in self.ids.items()]
+
+    @cached_property
+    def beginnings(self) -> tuple[str, ...]:
+        """The recorded ids in lower case."""
+        return tuple(recorded for recorded, _ in self.ids_in_lower_case)
 
 
 @dataclass
@@ -54,10 +65,13 @@ class Values:
         """The text with a recorded id at its beginning replaced by the real id. The text itself if it begins with no
         recorded id.
         """
-        for recorded, real in self.names.ids.items():
-            if text.lower() == recorded.lower():
+        lower = text.lower()
+        if not lower.startswith(self.names.beginnings):
+            return text
+        for recorded, real in self.names.ids_in_lower_case:
+            if lower == recorded:
                 return real
-            if text.lower().startswith(f"{recorded.lower()}/"):
+            if lower.startswith(f"{recorded}/"):
                 return real + text[len(recorded) :]
         return text
 

@@ -12,6 +12,8 @@ from workbench.verdict.expressions import Names, Values, reference
 from workbench.verdict.model import Recorded, Subject
 
 AZURE = "azure-native:"
+_END = "\0"
+"""Mark between the texts of a body, which no text has."""
 
 
 def subjects(
@@ -31,7 +33,8 @@ def subjects(
         expressions |= {stand_in: reference(real, version, path) for stand_in, path in each.computed.items()}
     values = Values(Names(ids, expressions))
     made = [_subject(real, each, values) for real, each in named.items()]
-    return _ordered([_depending(each, made) for each in made]), values.parameters, left_out
+    lower = [(each.resource_id.lower(), each) for each in made]
+    return _ordered([_depending(each, lower) for each in made]), values.parameters, left_out
 
 
 def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, Recorded], list[tuple[str, str]]]:
@@ -70,17 +73,17 @@ def _subject(real: str, recorded: Recorded, values: Values) -> Subject:
     return Subject(real, recorded.type, recorded.name, arm_type, version, cast("dict[str, Any]", body))
 
 
-def _depending(subject: Subject, every: Iterable[Subject]) -> Subject:
-    texts = [text.lower() for text in _texts(subject.body)]
+def _depending(subject: Subject, every: Iterable[tuple[str, Subject]]) -> Subject:
+    """The subject with its dependencies among the subjects `every`, each with its id in lower case."""
+    text = _END.join(_texts(subject.body)).lower()
     own = subject.resource_id.lower()
     found: list[str] = []
-    for other in every:
-        wanted = other.resource_id.lower()
+    for wanted, other in every:
         if other is subject or wanted.startswith(f"{own}/"):
             continue
         # Resources in a group do not depend on the group: their nested deployment does.
         is_group = other.arm_type == "Microsoft.Resources/resourceGroups"
-        if not is_group and (own.startswith(f"{wanted}/") or any(_names(text, wanted) for text in texts)):
+        if not is_group and (own.startswith(f"{wanted}/") or _names(text, wanted)):
             found.append(other.resource_id)
     return Subject(
         subject.resource_id,
@@ -98,7 +101,7 @@ def _names(text: str, wanted: str) -> bool:
     at = text.find(wanted)
     while at >= 0:
         following = text[at + len(wanted) : at + len(wanted) + 1]
-        if following in ("", "/", "'"):
+        if following in ("", _END, "/", "'"):
             return True
         at = text.find(wanted, at + 1)
     return False

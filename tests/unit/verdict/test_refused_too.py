@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from simulator.azure.data import tables
 from simulator.azure.deployments.expanding import Asked, Expander, Place
 from simulator.azure.deployments.inputs import inputs_of
 from simulator.azure.deployments.judging import path_of
-from simulator.azure.restrictions import Restrictions
+from simulator.azure.restrictions import Denial, Restrictions
 from simulator.azure.roles import role_guid
 from tests.support.arm_web import OWNER, READER, SUBSCRIPTION, TENANT, reached, world
 from tests.support.azure_fakes import Azure, HandClock
 from tests.unit.verdict.test_blockers import OTHER, PLACE, with_inputs
-from tests.unit.verdict.test_whole_check import CACHE, LARGE, NO_VAULTS, TODAY
+from tests.unit.verdict.test_blockers import declared as shipped
+from tests.unit.verdict.test_whole_check import LARGE, OF_THIS_MACHINE, TODAY
 from workbench.cli.azure_questions import everything
 from workbench.cli.policy_pack import declared_resources
 from workbench.cli.requested_stack import read_stack
@@ -30,6 +32,8 @@ from workbench.policies import Stack
 from workbench.preflight.questions import QUESTIONS
 from workbench.verdict.model import Plan
 
+CACHE = "Microsoft.Cache/redisEnterprise"
+NO_VAULTS = Denial("no-vaults", "Microsoft.KeyVault/vaults", "location", (None,), True)
 GPU, NODE = "Standard_NC40ads_H100_v5", "Standard_D8ds_v5"
 
 
@@ -43,6 +47,8 @@ class No:
     asks: str
     """Last part of the path of the question's request."""
     code: str
+    says: str = ""
+    """Words of the question's error."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     change: tuple[str, Mapping[str, Any]] = ("", {})
     """Kind of the declared resources whose inputs are changed, and the changes."""
@@ -62,28 +68,39 @@ COUNTS: tuple[tuple[str, str, str], ...] = (
     ("PrivateEndpoints", "PrivateEndpointCountLimitReached", LARGE),
 )
 VCPU = "ErrCode_InsufficientVCPUQuota"
+UNREGISTERED, CLOSED = "az provider register --namespace", "does not have it in southeastasia"
+ZONES = "Standard_D8ds_v5 is not offered in zone 1; it is in 2, 3."
+NO_ACCOUNTS, NO_CACHE = "no StorageV2 accounts with Standard_LRS", "Azure lists no Balanced_B1 in southeastasia"
 REFUSED: tuple[No, ...] = (
-    No("subscription", "{id}", "ReadOnlyDisabledSubscription", {"state": "Disabled"}),
-    No("size", "skus", "VMSizeNotSupported", {"restricted": {GPU: ()}}),
-    No("size", "skus", "AvailabilityZoneNotSupported", {"restricted": {NODE: ("1",)}}, stack=LARGE),
-    No("quota", "usages", VCPU, {"unentitled": ("standardDDSv5Family",)}),
-    No("quota", "usages", VCPU, {"quota": {"cores": 4}}),
-    *(No("count", "usages", code, {"counts": {name: (20, 20)}}, stack=stack) for name, code, stack in COUNTS),
+    No("subscription", "{id}", "ReadOnlyDisabledSubscription", "Disabled", {"state": "Disabled"}),
+    No("size", "skus", "VMSizeNotSupported", "NotAvailableForSubscription", {"restricted": {GPU: ()}}),
+    No("size", "skus", "AvailabilityZoneNotSupported", ZONES, {"restricted": {NODE: ("1",)}}, stack=LARGE),
+    No("quota", "usages", VCPU, "has no quota standardDDSv5Family", {"unentitled": ("standardDDSv5Family",)}),
+    No("quota", "usages", VCPU, "4 of 4 vCPU free", {"quota": {"cores": 4}}),
+    *(
+        No("count", "usages", code, f"{name}: 0 of 20 free", {"counts": {name: (20, 20)}}, stack=stack)
+        for name, code, stack in COUNTS
+    ),
     No(
-        *("kubernetes", "kubernetesVersions", "K8sVersionNotSupported"),
+        *("kubernetes", "kubernetesVersions", "K8sVersionNotSupported", "1.36.0"),
         settings=("cluster.kubernetesVersion=1.36.0", "cluster.upgrades.channel=none"),
     ),
-    No("provider", "providers", "MissingSubscriptionRegistration", {"registered": ("Microsoft.Network",)}),
-    No("offer", "providers", "LocationNotAvailableForResourceType", {"closed": {CACHE: ("Southeast Asia",)}}),
-    No("sku", "skus", "SkuNotAvailable", {"absent": ("Standard_LRS",)}),
-    No("sku", "skus", "AllocationFailed", {"absent": ("Balanced_B1",)}),
-    No("lock", "locks", "ScopeLocked", {"locks": {f"/subscriptions/{SUBSCRIPTION}": "ReadOnly"}}),
-    No("role", "permissions", "AuthorizationFailed", who="reader"),
-    No("role", "permissions", "AuthorizationFailed", {"foreign": (OTHER,)}),
-    No("database", "capabilities", "LocationIsOfferRestricted", {"databases": {"restricted": "Enabled"}}),
-    No("name", "checkNameAvailability", "StorageAccountAlreadyTaken", {"taken": ("StorageAccount",)}),
-    No("policy", "checkPolicyRestrictions", "RequestDisallowedByPolicy", {"denials": (NO_VAULTS,)}),
-    No("verdict", "validate", "BadRequest", change=("RedisEnterprise", {"minimumTlsVersion": "1.0"})),
+    No(
+        "provider", "providers", "MissingSubscriptionRegistration", UNREGISTERED, {"registered": ("Microsoft.Network",)}
+    ),
+    No("offer", "providers", "LocationNotAvailableForResourceType", CLOSED, {"closed": {CACHE: ("Southeast Asia",)}}),
+    No("sku", "skus", "SkuNotAvailable", NO_ACCOUNTS, {"absent": ("Standard_LRS",)}),
+    No("sku", "skus", "AllocationFailed", NO_CACHE, {"absent": ("Balanced_B1",)}),
+    No("lock", "locks", "ScopeLocked", "az lock delete", {"locks": {f"/subscriptions/{SUBSCRIPTION}": "ReadOnly"}}),
+    No("role", "permissions", "AuthorizationFailed", "may not", who="reader"),
+    No("role", "permissions", "AuthorizationFailed", "dnsZones/contoso.com", {"foreign": (OTHER,)}),
+    No("database", "capabilities", "LocationIsOfferRestricted", "", {"databases": {"restricted": "Enabled"}}),
+    No("name", "checkNameAvailability", "StorageAccountAlreadyTaken", "already taken", {"taken": ("StorageAccount",)}),
+    No("policy", "checkPolicyRestrictions", "RequestDisallowedByPolicy", "no-vaults", {"denials": (NO_VAULTS,)}),
+    No(
+        *("verdict", "validate", "BadRequest", "TLS 1.0 is not supported"),
+        change=("RedisEnterprise", {"minimumTlsVersion": "1.0"}),
+    ),
 )
 NOT_REFUSED: Mapping[tuple[str, str], str] = {
     ("api version", "providers"): "has its own test below: a version that Azure withdraws is no row of a subscription",
@@ -134,23 +151,34 @@ def deploy(plan: Plan, cloud: Cloud, caller: str) -> int:
     return number
 
 
-def asked_and_deployed(folder: Path, row: No, given: Stack) -> tuple[list[str], str, int]:
-    """Topics with an error before the deployment, code of the deployment's refusal, and number of created resources."""
+def asked_and_deployed(folder: Path, row: No, given: Stack) -> tuple[dict[str, str], str, int]:
+    """Texts of the errors before the deployment by topic, code of the deployment's refusal, and number of created
+    resources. The verdict is asked for only where the row is about it.
+    """
+    verdict = row.topic in ("verdict", "")
     requested = read_stack(row.stack, None, list(row.settings))
     with world(folder, clock=HandClock().model(0), **row.options) as azure:
-        found = everything(requested, given, reached(azure, folder / "answers", row.who), TODAY, verdict=True)
-        topics = [each.rule for each in found if each.severity is Severity.ERROR and each.source != "this machine"]
+        found = everything(requested, given, reached(azure, folder / "answers", row.who), TODAY, verdict=verdict)
+        said: dict[str, str] = {}
+        for each in found:
+            if each.severity is Severity.ERROR and each.source != OF_THIS_MACHINE:
+                said[each.rule] = f"{said.get(each.rule, '')}{each.where}: {each.problem} {each.fix}\n"
         cloud = azure.web.questions.cloud
         try:
             number = deploy(plan_of(requested, given, SUBSCRIPTION), cloud, READER if row.who == "reader" else OWNER)
         except ArmError as error:
-            return topics, error.refusal.code, len(cloud.resources())
-        return topics, "", number
+            return said, error.refusal.code, len(cloud.resources())
+        return said, "", number
+
+
+@cache
+def declared_with(stack: str, settings: tuple[str, ...]) -> Stack:
+    requested = read_stack(stack, None, list(settings))
+    return declared_resources(requested, preview=False, subscription=SUBSCRIPTION)
 
 
 def declared(row: No) -> Stack:
-    requested = read_stack(row.stack, None, list(row.settings))
-    found = declared_resources(requested, preview=False, subscription=SUBSCRIPTION)
+    found = declared_with(row.stack, row.settings) if row.settings else shipped(row.stack)
     kind, change = row.change
     return with_inputs(found, kind, lambda inputs: inputs.update(change)) if kind else found
 
@@ -159,8 +187,8 @@ def declared(row: No) -> Stack:
 def test_without_a_no_the_whole_plan_is_created(tmp_path: Path, stack: str) -> None:
     row = No("", "", "", stack=stack)
     given = declared(row)
-    topics, code, number = asked_and_deployed(tmp_path, row, given)
-    assert (topics, code) == ([], "")
+    said, code, number = asked_and_deployed(tmp_path, row, given)
+    assert (said, code) == ({}, "")
     assert number > 25
 
 
@@ -169,9 +197,10 @@ def test_what_is_answered_no_is_refused_too(tmp_path: Path, row: No) -> None:
     given = declared(row)
     if "taken" in row.options:
         (account,) = (each for each in given.resources if each.type.endswith(":StorageAccount"))
-        row = No(row.topic, row.asks, row.code, {"taken": {"StorageAccount": (str(account.inputs["accountName"]),)}})
-    topics, code, _ = asked_and_deployed(tmp_path, row, given)
-    assert row.topic in topics
+        row = replace(row, options={"taken": {"StorageAccount": (str(account.inputs["accountName"]),)}})
+    said, code, _ = asked_and_deployed(tmp_path, row, given)
+    assert row.topic in said
+    assert row.says in said[row.topic]
     assert code == row.code
 
 
@@ -179,8 +208,8 @@ def test_a_version_that_azure_no_longer_serves(tmp_path: Path, monkeypatch: pyte
     left = {**tables.published_versions(), CACHE: ("2024-10-01",)}
     monkeypatch.setattr(tables, "published_versions", lambda: left)
     row = No("offer", "", "")
-    topics, code, _ = asked_and_deployed(tmp_path, row, declared(row))
-    assert "offer" in topics
+    said, code, _ = asked_and_deployed(tmp_path, row, declared(row))
+    assert "offer" in said
     assert code == "NoRegisteredProviderFound"
 
 

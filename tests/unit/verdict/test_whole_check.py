@@ -1,4 +1,7 @@
-"""`physai check` as a whole, over HTTP: what the simulated Azure does not answer is no question of the command."""
+"""`physai check` as a whole, over HTTP: what the simulated Azure does not answer is no question of the command.
+
+A subscription that lacks something: test_refused_too.py, a row for each question.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,9 @@ from physical_ai.subscription.versions import kubernetes_findings
 from simulator.azure import StandingRole
 from simulator.azure.data import tables
 from simulator.azure.offer_answers import REDIS_VERSION
-from simulator.azure.restrictions import Denial
 from simulator.azure.roles import guid_of
 from tests.support.arm_web import PIPELINE, SUBSCRIPTION, reached, world
-from tests.unit.verdict.test_blockers import OTHER, PLACE, changed, declared
+from tests.unit.verdict.test_blockers import PLACE, changed, declared, with_inputs
 from workbench.cli import azure_questions
 from workbench.cli.azure_questions import everything
 from workbench.cli.bootstrap_names import GROUP
@@ -26,8 +28,6 @@ from workbench.policies import Stack
 TODAY = datetime.date(2026, 11, 28)
 REDIS: list[str] = tables.table("RedisEnterprise", REDIS_VERSION)["sku.name"]["enum"]
 LARGE = "prod-westeurope"
-CACHE = "Microsoft.Cache/redisEnterprise"
-NO_VAULTS = Denial("no-vaults", "Microsoft.KeyVault/vaults", "location", (None,), True)
 TOPICS = {
     *("subscription", "size", "quota", "count", "kubernetes", "provider", "api version", "offer", "role", "name"),
     *("database", "policy", "verdict", "sku", "lock"),
@@ -63,52 +63,37 @@ def test_every_question_has_an_answer_and_none_is_an_error(tmp_path: Path, stack
     assert {each.rule for each in found} >= TOPICS
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        pytest.param({"restricted": {"Standard_NC40ads_H100_v5": ()}}, "NotAvailableForSubscription", id="size"),
-        pytest.param({"unentitled": ("standardDDSv5Family",)}, "has no quota standardDDSv5Family", id="family"),
-        pytest.param({"quota": {"cores": 4}}, "4 of 4 vCPU free", id="cores"),
-        pytest.param({"counts": {"ManagedClusters": (10, 10)}}, "ManagedClusters", id="clusters"),
-        pytest.param({"counts": {"StandardSkuPublicIpAddresses": (20, 20)}}, "0 of 20 free", id="addresses"),
-        pytest.param({"registered": ("Microsoft.Network",)}, "az provider register --namespace", id="providers"),
-        pytest.param({"closed": {CACHE: ("Southeast Asia",)}}, "does not have it in southeastasia", id="type"),
-        pytest.param({"denials": (NO_VAULTS,)}, "no-vaults", id="policy"),
-        pytest.param({"foreign": (OTHER,)}, "dnsZones/contoso.com", id="foreign-role"),
-    ],
-)
-def test_what_a_subscription_lacks_is_found(tmp_path: Path, options: dict[str, Any], words: str) -> None:
-    assert words in errors(whole(tmp_path, PLACE, **options))
-
-
-@pytest.mark.parametrize(
-    ("kind", "change", "words"),
-    [
+VALUES: tuple[tuple[tuple[str, dict[str, Any], str], ...], ...] = (
+    (
         ("StorageAccount", {"sku": {"name": "Premium_ZRS"}}, "dataServices.storage"),
-        ("StorageAccount", {"accessTier": "Premium"}, "no tier Premium"),
-        ("RedisEnterprise", {"minimumTlsVersion": "1.0"}, "TLS 1.0 is not supported"),
         ("Server", {"administratorLogin": "azure_pg_admin"}, "is reserved"),
-        ("Server", {"administratorLogin": "osmo-admin"}, "letters, digits and underscores"),
         ("SecurityRule", {"sourceAddressPrefix": "Everybody", "sourceAddressPrefixes": None}, "Everybody"),
-        ("SecurityRule", {"sourceAddressPrefix": None, "sourceAddressPrefixes": ["Internet"]}, "system tags"),
-        ("SecurityRule", {"priority": 5000}, "outside 100..4096"),
         ("Registry", {"sku": {"name": "Classic"}}, "is retired"),
         ("Vault", {"location": "moon"}, "moon"),
+    ),
+    (
+        ("StorageAccount", {"accessTier": "Premium"}, "no tier Premium"),
+        ("Server", {"administratorLogin": "osmo-admin"}, "letters, digits and underscores"),
+        ("SecurityRule", {"sourceAddressPrefix": None, "sourceAddressPrefixes": ["Internet"]}, "system tags"),
         ("Workspace", {"retentionInDays": 10_000}, "retentionInDays"),
+    ),
+    (
+        ("SecurityRule", {"priority": 5000}, "outside 100..4096"),
         ("NatGateway", {"zones": ["9"]}, "natGateways"),
-    ],
+    ),
 )
-def test_a_value_that_azure_does_not_take_is_found(
-    tmp_path: Path, kind: str, change: dict[str, Any], words: str
+"""Values that Azure does not take, each with a word of its error, by check: one check finds all of a row."""
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_values_that_azure_does_not_take_are_found(
+    tmp_path: Path, values: tuple[tuple[str, dict[str, Any], str], ...]
 ) -> None:
-    given = changed(PLACE, kind, lambda inputs: inputs.update(change))
-    assert words in errors(whole(tmp_path, PLACE, given))
-
-
-def test_a_name_that_somebody_else_has_is_found(tmp_path: Path) -> None:
-    (account,) = (each for each in declared(PLACE).resources if each.type.endswith(":StorageAccount"))
-    taken = {"StorageAccount": (str(account.inputs["accountName"]),)}
-    assert "is already taken" in errors(whole(tmp_path, PLACE, taken=taken))
+    given = declared(PLACE)
+    for kind, change, _ in values:
+        given = with_inputs(given, kind, lambda inputs, change=change: inputs.update(change))
+    text = errors(whole(tmp_path, PLACE, given))
+    assert [words for _, _, words in values if words not in text] == []
 
 
 def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
@@ -119,11 +104,6 @@ def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
     assert " others need." in text
     unknown = {each.rule for each in found if each.severity is Severity.UNKNOWN}
     assert unknown == {"name", "verdict", "database"}
-
-
-def test_a_size_that_is_missing_in_one_zone_is_found(tmp_path: Path) -> None:
-    found = errors(whole(tmp_path, LARGE, restricted={"Standard_D8ds_v5": ("1",)}))
-    assert "Standard_D8ds_v5 is not offered in zone 1; it is in 2, 3." in found
 
 
 def test_a_contributor_lacks_the_assignment_of_roles_alone(tmp_path: Path) -> None:
@@ -145,15 +125,11 @@ def test_an_assigner_with_a_condition_is_told_which_roles_are_not_in_it(tmp_path
 @pytest.mark.parametrize(
     ("options", "severity", "words"),
     [
-        ({"absent": ("Balanced_B1",)}, Severity.ERROR, "Azure lists no Balanced_B1 in southeastasia"),
         ({"absent": tuple(each for each in REDIS if each.startswith("Balanced"))}, Severity.WARNING, "Balanced_B1"),
-        ({"absent": ("Standard_LRS",)}, Severity.ERROR, "no StorageV2 accounts with Standard_LRS"),
-        ({"counts": {"StorageAccounts": (250, 250)}}, Severity.ERROR, "StorageAccounts"),
-        ({"locks": {f"/subscriptions/{SUBSCRIPTION}": "ReadOnly"}}, Severity.ERROR, "az lock delete"),
         ({"locks": {f"/subscriptions/{SUBSCRIPTION}": "CanNotDelete"}}, Severity.INFO, "removed or replaced"),
     ],
 )
-def test_sizes_of_a_service_and_locks(tmp_path: Path, options: dict[str, Any], severity: Severity, words: str) -> None:
+def test_what_is_no_error_is_shown(tmp_path: Path, options: dict[str, Any], severity: Severity, words: str) -> None:
     found = [each for each in whole(tmp_path, PLACE, **options) if each.severity is severity]
     assert any(words in f"{each.where}: {each.problem} {each.fix}" for each in found), [str(each) for each in found]
 
