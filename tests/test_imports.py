@@ -237,6 +237,8 @@ def test_agents_import_the_standard_library_only() -> None:
 PROGRAM = ("__main__.py", "components/", "parts/", "physical_ai/")
 ABOVE = re.compile(r"(workbench|simulator|docs|tests)(\.\w+)+")
 """Name of a module that the program must not know."""
+MAY_NAME = re.compile(rf"import_module|__import__|{ABOVE.pattern}")
+"""Text without which a module names none, and need not be parsed."""
 RUN_BY_NAME = {("components/downloads.py", "workbench.cli")}
 """Modules above the program that it names in a text. The charts of a first deployment are pulled by a process of
 `physai`, since helm and what builds it belong to the workbench and the simulator."""
@@ -244,7 +246,10 @@ RUN_BY_NAME = {("components/downloads.py", "workbench.cli")}
 
 def named_modules(path: str) -> Iterator[str]:
     """Modules that a module of the program loads by a name that it makes, or names in a text."""
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+    source = (ROOT / path).read_text()
+    if not MAY_NAME.search(source):
+        return
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
             name = node.args[0]
             yield str(name.value) if isinstance(name, ast.Constant) else LOADED.get(path, "any module")
@@ -267,6 +272,8 @@ def asks_for_target(path: str) -> bool:
 
 def reads_target(source: str) -> bool:
     """Whether a module reads `target` of what is called, or annotated as, the settings of a stack."""
+    if ".target" not in source:
+        return False
     tree = ast.parse(source)
     known = {"settings", *_annotated(tree, "Settings")}
     for node in ast.walk(tree):

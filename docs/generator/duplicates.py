@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
-from docs.generator.packages import Checkout
+from docs.generator.packages import Checkout, shape, statements, without_docstring
 
 LEAST = 4
 """Statements, at any depth, from which on a function is compared: shorter ones agree by chance."""
 
 
 def duplicates(checkout: Checkout) -> list[tuple[str, ...]]:
-    """Groups of functions, as path and name, whose bodies are equal but for docstrings and annotations."""
+    """Groups of functions, as path and name, whose bodies are equal but for docstrings and annotations.
+
+    Only functions of one shape are compared, and only files that have some are parsed.
+    """
+    counted = Counter(each for module in checkout.modules.values() for each in module.shapes)
+    shared = {each for each, number in counted.items() if number > 1 and len(each[1]) >= LEAST}
     by_body: dict[str, list[str]] = {}
-    for path in checkout.modules:
+    for path, module in checkout.modules.items():
+        if shared.isdisjoint(module.shapes):
+            continue
         for function in _functions(ast.parse((checkout.root / path).read_text(encoding="utf-8"))):
-            body = _without_docstring(function)
-            if sum(isinstance(node, ast.stmt) for each in body for node in ast.walk(each)) >= LEAST:
-                parameters = [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]
-                key = f"{parameters}{[ast.dump(each) for each in body]}"
+            if (own := shape(function)) in shared:
+                key = f"{own[0]}{[ast.dump(each) for each in without_docstring(function)]}"
                 by_body.setdefault(key, []).append(f"{path}:{function.name}")
     return [tuple(places) for places in by_body.values() if len(places) > 1]
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
-def _without_docstring(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-    return function.body[1:] if ast.get_docstring(function) is not None else function.body
+    yield from (node for node in statements(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -78,14 +77,7 @@ def steps(checkout: Checkout, target: str) -> list[str]:
     """Modules on a shortest path of imports from the program to a module, both included; empty where there is no
     path.
     """
-    found = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
-    rest = deque(found)
-    while rest:
-        path = rest.popleft()
-        for each in sorted(checkout.imports.get(path, set()) - found.keys()):
-            found[each] = [*found[path], each]
-            rest.append(each)
-    return found.get(target, [])
+    return checkout.ways.get(target, [])
 
 
 def ways(checkout: Checkout) -> dict[str, int]:

@@ -6,6 +6,7 @@ The module reads source files, and imports none of them.
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -31,6 +32,11 @@ ENTRY = "__main__"
 """The program that `pulumi up` runs."""
 
 
+Shape = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names of a function's parameters, and the kinds of its statements without the docstring. Functions with one body have
+one shape."""
+
+
 @dataclass(frozen=True)
 class Module:
     """One Python file: its package, its length, and its imports."""
@@ -41,6 +47,8 @@ class Module:
     longest_function: int
     names: frozenset[tuple[str, str]]
     """Imported modules by dotted name, each with the name that is taken from it; empty for `import module`."""
+    shapes: tuple[Shape, ...]
+    """Shape of each function, by which those that may have one body are found without another look at the file."""
 
 
 def package_of(path: str) -> str:
@@ -119,6 +127,18 @@ class Checkout:
         """The packages that the program imports, directly or indirectly."""
         return reachable(self.arrows, ENTRY) | {ENTRY}
 
+    @cached_property
+    def ways(self) -> dict[str, list[str]]:
+        """Modules on a shortest path of imports from the program to each module that it imports, both included."""
+        found = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
+        rest = deque(found)
+        while rest:
+            path = rest.popleft()
+            for each in sorted(self.imports.get(path, set()) - found.keys()):
+                found[each] = [*found[path], each]
+                rest.append(each)
+        return found
+
     def lines(self, package: str) -> int:
         return sum(each.lines for each in self.modules.values() if each.package == package)
 
@@ -160,17 +180,36 @@ def read(root: Path) -> Checkout:
 def _module(path: Path, relative: str) -> Module:
     text = path.read_text(encoding="utf-8")
     functions: list[int] = []
+    shapes: list[Shape] = []
     names: set[tuple[str, str]] = set()
     for node in statements(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             functions.append((node.end_lineno or node.lineno) - node.lineno + 1)
+            shapes.append(shape(node))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update(imported(node, PurePosixPath(relative)))
-    return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), frozenset(names))
+    longest = max(functions, default=0)
+    return Module(
+        relative, package_of(relative), len(text.splitlines()), longest, frozenset(names), tuple(sorted(shapes))
+    )
 
 
-def statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """All statements of a module, at any depth.
+def shape(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Shape:
+    """Shape of a function, in which its expressions do not count."""
+    arguments = function.args
+    others = (arguments.vararg, arguments.kwarg)
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *(each for each in others if each)]
+    kinds = (type(each).__name__ for part in without_docstring(function) for each in statements(part))
+    return tuple(each.arg for each in named), tuple(kinds)
+
+
+def without_docstring(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+    """Statements of a function's body, but for its docstring."""
+    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+
+
+def statements(module: ast.AST) -> Iterator[ast.stmt]:
+    """All statements of a module or statement, at any depth, itself included.
 
     Expressions, which are most of the tree, contain none and are not visited.
     """
@@ -203,8 +242,12 @@ def reachable(arrows: Mapping[str, set[str]], start: str) -> set[str]:
 
 def cycles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
     """Groups of nodes that can all be reached from each other, largest first."""
-    reach = {each: reachable(arrows, each) for each in arrows}
-    groups = {frozenset(other for other in reach[each] if each in reach.get(other, ())) for each in arrows}
+    left = set(arrows)
+    while ends := {each for each in left if not arrows[each] & left}:
+        left -= ends
+    inner = {each: arrows[each] & left for each in left}  # a path in circles never leaves these
+    reach = {each: reachable(inner, each) for each in inner}
+    groups = {frozenset(other for other in reach[each] if each in reach[other]) for each in inner}
     return sorted((sorted(group) for group in groups if len(group) > 1), key=lambda group: (-len(group), group))
 
 

@@ -22,10 +22,16 @@ BARE = re.compile(
 )
 
 
+SUSPECT = re.compile(rf"""^\s*\(?\s*[rRuUbB]*["']+[\s\\]*{BARE.pattern}""", re.MULTILINE)
+"""Text that begins like such a docstring. Only files with some are parsed: all of them take seconds."""
+
+
 def bare_docstrings(source: str) -> Iterator[tuple[int, str]]:
     """Lines and first words of the docstrings, those of attributes included, that do not begin with a noun or a
     verb.
     """
+    if not SUSPECT.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Expr(value=ast.Constant(value=str() as text)) if found := BARE.match(text.strip()):
