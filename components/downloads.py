@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
 
     The command runs in a process of its own, since a stack's program contains neither helm nor the code that finds it.
     """
-    words = [sys.executable, "-m", "workbench.cli", "charts", "pull", stack, "--json"]
+    words = [_physai(stack), "charts", "pull", stack, "--json"]
     try:
         done = subprocess.run(
             words,
@@ -59,6 +59,19 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
         return [(f"{row['name']} {row['version']}", row["sha256"]) for row in rows if row["outcome"] == "recorded"]
     except (ValueError, KeyError, TypeError):
         raise PullFailed(f"`physai charts pull {stack}` printed no list of charts:\n{done.stdout[:500]}") from None
+
+
+def _physai(stack: str) -> str:
+    """Path of the command `physai` that is installed beside the program. Another one on PATH may be of another version,
+    or another project. Raises PullFailed if there is none.
+    """
+    folder = sysconfig.get_path("scripts")
+    if (found := shutil.which("physai", path=folder)) is None:
+        raise PullFailed(
+            f"The charts of {stack} are pulled by the command physai, which is not in {folder}. Install physai there, "
+            f"or run `physai charts pull {stack}` before."
+        )
+    return found
 
 
 def plugin_problems() -> list[tuple[str, str, str]]:

@@ -239,9 +239,6 @@ ABOVE = re.compile(r"(workbench|simulator|docs|tests)(\.\w+)+")
 """Name of a module that the program must not know."""
 MAY_NAME = re.compile(rf"import_module|__import__|{ABOVE.pattern}")
 """Text without which a module names none, and need not be parsed."""
-RUN_BY_NAME = {("components/downloads.py", "workbench.cli")}
-"""Modules above the program that it names in a text. The charts of a first deployment are pulled by a process of
-`physai`, since helm and what builds it belong to the workbench and the simulator."""
 
 
 def named_modules(path: str) -> Iterator[str]:
@@ -260,7 +257,7 @@ def named_modules(path: str) -> Iterator[str]:
 def test_the_program_names_no_module_above_it() -> None:
     found = {(path, name) for path in packages() if path.startswith(PROGRAM) for name in named_modules(path)}
     outside = {(path, name) for path, name in found if name.partition(".")[0] == "kubernetes"}
-    assert found - outside == RUN_BY_NAME | set(LOADED.items())
+    assert found - outside == set(LOADED.items())
 
 
 def asks_for_target(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.support.recording import record
 from tests.support.workflow_files import script
 
 SIMULATED, PULLED = {SIMULATED_VARIABLE: "1"}, {CHARTS_VARIABLE: "cache"}
+PHYSAI = Path(sysconfig.get_path("scripts"), "physai")
 PLUGIN = b"#!/bin/sh\n"
 
 
@@ -104,7 +106,17 @@ def test_only_charts_that_were_recorded_now_are_named(monkeypatch: pytest.Monkey
     ]
     calls = answered(monkeypatch, 0, json.dumps({"charts": rows}))
     assert pulled_charts("dev-westus2") == [("a 1", "0" * 64)]
-    assert calls[0][-4:] == ["charts", "pull", "dev-westus2", "--json"]
+    assert calls == [[str(PHYSAI), "charts", "pull", "dev-westus2", "--json"]]
+
+
+def test_only_the_command_beside_the_program_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = answered(monkeypatch, 0, json.dumps({"charts": []}))
+    monkeypatch.setenv("PATH", str(PHYSAI.parent))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    with pytest.raises(PullFailed, match=f"physai, which is not in {tmp_path}") as error:
+        pulled_charts("dev-westus2")
+    assert "run `physai charts pull dev-westus2` before" in str(error.value)
+    assert calls == []
 
 
 def test_the_commands_own_message_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
