@@ -165,8 +165,8 @@ docs: $(READY) site-source $(MERMAID) ## build the pages as a local site, .site/
 docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
 
-figures: $(READY) ## print the sizes of distributions, parts and packages, and the imports between them
-	@$(BIN)/python -m docs.generator.package_numbers
+figures: $(READY) ## print the sizes of distributions, parts and packages, the imports between them, and the time of each part's tests (minutes)
+	@$(BIN)/python -m docs.generator.package_numbers --tests
 
 part: $(READY) ## write the skeleton of an optional part, NAME=fluent_bit VERSION=1.2.3 [CHART=fluent-bit], or list its faults
 	@[ -n "$(NAME)" ] || { echo 'write make part NAME=fluent_bit VERSION=1.2.3' >&2; exit 2; }

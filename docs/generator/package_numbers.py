@@ -1,4 +1,7 @@
-"""Print the sizes and imports of a checkout: `python -m docs.generator.package_numbers [CHECKOUT]`."""
+"""Print the sizes and imports of a checkout: `python -m docs.generator.package_numbers [--tests] [CHECKOUT]`.
+
+With `--tests`, the tests of each optional part are run, one part after the other, and their times are printed too.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from docs.generator.duplicates import duplicates
 from docs.generator.markdown import code, table
 from docs.generator.packages import ENTRY, Checkout, cycles, reachable, read
 from docs.generator.part_templates import FILES
+from docs.generator.part_times import TARGET, part_times
 from physical_ai.repository import ROOT
 
 DISTRIBUTIONS: Mapping[str, frozenset[str]] = {
@@ -150,10 +154,32 @@ def report(checkout: Checkout) -> Iterator[str]:
     yield from (f"one body: {', '.join(group)}" for group in duplicates(checkout))
 
 
+def times(root: Path) -> str:
+    """Table with the time of the tests of each part, by processor time."""
+    names = [path.name for path in sorted((root / "parts").iterdir()) if (path / "part.py").exists()]
+    measured = sorted(part_times(root, names), key=lambda each: -each.processor)
+    rows = [
+        (
+            each.part,
+            str(each.tests) if each.tests else "failed",
+            f"{each.processor:.1f}",
+            f"{each.wall:.1f}",
+            "yes" if each.processor <= TARGET else "no",
+        )
+        for each in measured
+    ]
+    heads = ("part", "tests", "processor s", "wall s", f"at most {TARGET} s of a processor")
+    return table(heads, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Count the packages of a checkout and the imports between them.")
+    parser.add_argument("--tests", action="store_true", help="run the tests of each part, and print their times")
     parser.add_argument("checkout", nargs="?", type=Path, default=ROOT)
-    print("\n".join(report(read(parser.parse_args().checkout))))
+    given = parser.parse_args()
+    print("\n".join(report(read(given.checkout))))
+    if given.tests:
+        print(times(given.checkout))
 
 
 if __name__ == "__main__":
