@@ -4,20 +4,19 @@ stages.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, TextIO
 
-from physical_ai.repository import PROJECT, user_folder
+from physical_ai.repository import PROJECT
+from workbench.cli.state_folder import STATE, StateFolder, folder_of, make_private
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
@@ -28,40 +27,16 @@ if TYPE_CHECKING:
 
 Run = Callable[[Sequence[str], Path], "Answer"]
 """Function that runs a command, shows its output, writes the output to a file, and returns exit code and output."""
-STATE, PAGE, KUBECONFIG = "state.json", "evidence.md", "kubeconfig"
+PAGE, KUBECONFIG = "evidence.md", "kubeconfig"
 
 
-class Busy(Exception):
-    """Error if another process runs the first contact of the same stack."""
-
-
-@dataclass(frozen=True)
-class Folder:
+class Folder(StateFolder):
     """Folder, below the user's folder, with the state and the evidence of one stack's first contact."""
-
-    path: Path
 
     @classmethod
     def of(cls, stack: str, *, simulated: bool) -> Folder:
-        """The folder for a stack. Each project has folders of its own."""
-        checkout = hashlib.sha256(str(PROJECT).encode()).hexdigest()[:8]
-        return cls(user_folder() / "first" / f"{checkout}-{stack}{'-simulated' if simulated else ''}")
-
-    @property
-    def state(self) -> Path:
-        return self.path / STATE
-
-    @contextmanager
-    def held(self) -> Generator[None]:
-        """Locks the folder, so that only one process uses it. Raises Busy if another process has locked it."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path.chmod(0o700)
-        with (self.path / "lock").open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Busy from None
-            yield
+        """The folder for a stack."""
+        return cls(folder_of("first", stack, simulated=simulated))
 
     def read(self, stack: str, settings: str, *, simulated: bool) -> Progress:
         """The saved progress; without a state file, a new one. Raises Unreadable."""
@@ -81,25 +56,6 @@ class Folder:
 
         for name, content in ((STATE, text(progress)), (PAGE, page(progress, stages()))):
             self.keep(name, content)
-
-    def keep(self, name: str, content: str) -> None:
-        """Writes a file that only the user can read. If the process dies meanwhile, the former file remains."""
-        new = self.path / f"{name}.new"
-        _make_private(new)
-        new.write_text(content, encoding="utf-8")
-        new.replace(self.path / name)
-
-    def evidence(self, number: int, name: str) -> Path:
-        """Path of a new file for the output of a stage's command."""
-        attempt = 1
-        while (file := self.path / f"{number:02}-{name}-{attempt}.txt").exists():
-            attempt += 1
-        return file
-
-
-def _make_private(file: Path) -> None:
-    file.touch(mode=0o600)
-    file.chmod(0o600)
 
 
 def digest(settings: Settings) -> str:
@@ -133,7 +89,7 @@ def run(words: Sequence[str], file: Path) -> Answer:
 
     program = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
     output: list[str] = []
-    _make_private(file)
+    make_private(file)
     with file.open("a", encoding="utf-8", buffering=1) as kept:
         kept.write(f"$ {' '.join(words)}\n")
         try:

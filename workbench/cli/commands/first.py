@@ -46,10 +46,11 @@ def first(  # noqa: PLR0917 - each is an option
     Before each stage it says what the stage does, with which command, how long it takes, what it costs and the way
     back. It stops at the first failure; the same command goes on there. State and evidence are in the user's folder.
     """
-    from workbench.cli.first_contact import Busy, Folder, figures
+    from workbench.cli.first_contact import Folder, figures
     from workbench.cli.first_contact import subject as subject_of
     from workbench.cli.output.first import document, print_end, print_stage
     from workbench.cli.requested_stack import read_stack
+    from workbench.cli.state_folder import Busy
     from workbench.first_contact.progress import Unreadable, following
     from workbench.first_contact.stages import stages
 
