@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "costs": {"catalog", "parts", "settings"},
     "goodput": {"catalog", "health", "kubernetes", "settings"},
     "impact": {"catalog", "kubernetes", "readiness", "settings"},
+    "moves": {"catalog", "health", "impact", "kubernetes", "readiness", "settings", "subscription", "upgrade"},
     "upgrade": {"releases", "settings", "untrusted"},
     "recordings": {"catalog", "kubernetes", "readiness", "servers", "subscription"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
@@ -67,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "impact",
         "kubernetes",
         "mocks",
+        "moves",
         "osmo",
         "parts",
         "policies",

@@ -51,6 +51,7 @@ PANELS = {
         "cancel": "Stop a run, or remove the lock of a killed run",
         "unstick": "Repair what a killed run left behind, with prompts",
         "node": "Repair a GPU node step by step: node replace NODE",
+        "move": "Move a pool's work to a pool with other settings",
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",

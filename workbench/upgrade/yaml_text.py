@@ -24,6 +24,8 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*(?<!:)")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
 STEP = 2
 """Columns by which a new section is indented."""
+WIDTH = 110
+"""Columns of a new value before it is continued on another line."""
 
 
 class NotEditable(Exception):
@@ -65,6 +67,30 @@ def renamed(text: str, old: Keys, new: Keys, value: Any, wanted: Mapping[str, An
         return _verified(_in_place(text, old, new[-1], written), wanted)
     lines = _moved_lines(text, _pair(text, old), new[-1], written)
     return _verified(_inserted(_cut(text, old), new, lines), wanted)
+
+
+def with_value(text: str, path: Keys, value: Any, wanted: Mapping[str, Any]) -> str:
+    """Text with a value at a path. A scalar takes the place of a scalar; another value is written at the end of its
+    section. Raises NotEditable.
+
+    `wanted`: data that the new text has to have.
+    """
+    try:
+        present = _pair(text, path)
+    except NotEditable:
+        present = None
+    if present is not None and isinstance(present.value, yaml.ScalarNode) and not isinstance(value, Mapping | list):
+        return _verified(_replaced(text, present.value, _scalar(value)), wanted)
+    lines = _pair_lines(path[-1], value)
+    return _verified(_inserted(text if present is None else _cut(text, path), path, lines), wanted)
+
+
+def _pair_lines(key: str, value: Any) -> list[str]:
+    """Lines of a new pair, as in a block mapping without indentation. The innermost maps and lists are in one line."""
+    if not isinstance(value, Mapping | list):
+        return [f"{_scalar(key)}: {_scalar(value)}"]
+    dumped = yaml.safe_dump({key: value}, sort_keys=False, default_flow_style=None, allow_unicode=True, width=WIDTH)
+    return dumped.rstrip("\n").split("\n")
 
 
 def without(text: str, path: Keys, wanted: Mapping[str, Any]) -> str:

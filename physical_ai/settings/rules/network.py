@@ -165,13 +165,13 @@ def _scales(pools: list[Path]) -> list[Path]:
 
 def _suggest(prefix: int, spaces: Sequence[IPv4Network], taken: Sequence[IPv4Network]) -> str:
     """Text with the first free block of this prefix length in the address spaces."""
-    free = next((block for space in spaces if (block := _free(prefix, space, taken))), None)
+    free = next((block for space in spaces if (block := free_block(prefix, space, taken))), None)
     if free:
         return f"{free} is free."
     return f"No /{prefix} is free in {', '.join(map(str, spaces))}."
 
 
-def _free(prefix: int, space: IPv4Network, taken: Sequence[IPv4Network]) -> IPv4Network | None:
+def free_block(prefix: int, space: IPv4Network, taken: Sequence[IPv4Network]) -> IPv4Network | None:
     """First free block of this prefix length in the address space; None if no such block is free.
 
     The search jumps over taken blocks, because trying each /32 of a /8 would take 16 million steps.

@@ -1,0 +1,57 @@
+"""Options of the command `move`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from physical_ai.catalog.acceptance import AcceptanceLevel
+
+PoolArgument = Annotated[str, typer.Argument(metavar="POOL", help="The GPU node pool whose work moves.")]
+To = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--to", metavar="SETTING=VALUE", help="A setting of the new pool, like sku=… or nodeImage=newest; repeatable."
+    ),
+]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the new pool; by default like the old one's.")]
+Within = Annotated[
+    str | None, typer.Option("--within", metavar="TIME", help="How long old work may take to end, such as 12h; 3d.")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="GPU-HOURS", min=0, help="After --within, end work that loses no more than this."),
+]
+MaxWait = Annotated[
+    str | None, typer.Option("--max-wait", metavar="TIME", help="How long this run waits; the next run goes on.")
+]
+RestartServices = Annotated[
+    bool | None,
+    typer.Option("--restart-services/--no-restart-services", help="Start services again on another pool."),
+]
+Level = Annotated[
+    AcceptanceLevel | None, typer.Option("--level", help="Level of acceptance of the new nodes; quick if omitted.")
+]
+Simulated = Annotated[bool, typer.Option("--simulated", help="Rehearse it in the simulator; no stack file is written.")]
+Back = Annotated[bool, typer.Option("--back", help="Go the way back: the work returns, and the new pool is removed.")]
+Status = Annotated[bool, typer.Option("--status", help="Show the stages of the move, and change nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")]
+Deployed = Annotated[bool, typer.Option("--deployed", help="Confirm that the written change is deployed.")]
+AcceptChanges = Annotated[
+    bool, typer.Option("--accept-changes", help="Go on although somebody has changed one of the pools meanwhile.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt for confirmation.")]
+TIME = re.compile(r"(\d{1,6})([smhd])")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(text: str | None, option: str) -> float | None:
+    """Seconds of a time such as `90m`. Raises typer.BadParameter."""
+    if text is None:
+        return None
+    found = TIME.fullmatch(text)
+    if found is None:
+        raise typer.BadParameter("write minutes, hours or days, such as 90m, 12h or 2d", param_hint=option)
+    return int(found[1]) * UNITS[found[2]]
