@@ -101,7 +101,7 @@ def judge(
         pools: Facts of the node pools by name, as they are before the changes.
         now: Present time, with time zone.
     """
-    hits, unknown = _ways_of(changes)
+    hits, unknown = _ways_of(changes, pools)
     effects = _with_gangs([_effect(each, hits, pools, now) for each in work], now)
     said = [each.reason for each in hits if _is_note(each.way)]
     return Impact(
@@ -113,11 +113,12 @@ def judge(
     )
 
 
-def _ways_of(changes: Iterable[Change]) -> tuple[list[_Hit], list[str]]:
+def _ways_of(changes: Iterable[Change], pools: Mapping[str, PoolFacts]) -> tuple[list[_Hit], list[str]]:
     hits: list[_Hit] = []
     unknown: list[str] = []
     for change in changes:
-        way = way_of(change)
+        pool = pools.get(object_name(change)) if change.kind == "AgentPool" else None
+        way = way_of(change, pool.nodes if pool is not None else None)
         if way is not None:
             hits.append(_Hit(change, way))
         elif change.op != "create":

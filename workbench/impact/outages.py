@@ -49,7 +49,7 @@ def outages(hits: Sequence[tuple[Change, Way]], pools: Mapping[str, PoolFacts]) 
         for pool in pools.values():
             if not (pool.nodes and pool.gpus and concerns_pool(way.scope, change, pool)):
                 continue
-            outage = _outage(pool, way, removed_nodes(change) if way.fewer else pool.nodes)
+            outage = _outage(pool, way, removed_nodes(change, pool.nodes) if way.fewer else pool.nodes)
             known = found.get(pool.name)
             if known is None or _rank(outage) > _rank(known):
                 found[pool.name] = outage

@@ -69,23 +69,26 @@ class Way(Row):
             raise ValueError("minutes are from the least to the most")
         return self
 
-    def fits(self, change: Change) -> bool:
-        """True if the row applies to `change`."""
+    def fits(self, change: Change, nodes: int | None = None) -> bool:
+        """True if the row applies to `change`. `nodes`: present number of nodes of the pool that changes, if known."""
         return (
             (change.kind in self.kind if self.kind else change.type.startswith(self.types))
             and change.op in self.op
             and (not self.name or object_name(change) in self.name)
             and (not self.touches or touches(change, self.touches))
             and (not self.only or only_touches(change, self.only))
-            and (not self.fewer or removed_nodes(change) > 0)
+            and (not self.fewer or removed_nodes(change, nodes) > 0)
         )
 
 
-def way_of(change: Change) -> Way | None:
+def way_of(change: Change, nodes: int | None = None) -> Way | None:
     """First row of ways.yaml that fits a change; None if no row fits, and the change's impact is therefore not
     known.
+
+    Args:
+        nodes: Present number of nodes of the pool that changes; None if it is not known, or no pool changes.
     """
-    return next((each for each in ways() if each.fits(change)), None)
+    return next((each for each in ways() if each.fits(change, nodes)), None)
 
 
 def way_named(name: str) -> Way:
@@ -105,10 +108,18 @@ def object_name(change: Change) -> str:
     return str(name_of(inputs) or inputs.get("agentPoolName") or inputs.get("name") or change.name)
 
 
-def removed_nodes(change: Change) -> int:
-    """Number of nodes by which a pool of a fixed size shrinks; 0 for every other change."""
+def removed_nodes(change: Change, nodes: int | None = None) -> int:
+    """Number of nodes by which a pool shrinks that has a fixed size after the change; 0 for every other change.
+
+    Args:
+        nodes: Present number of nodes. It counts for a pool that the autoscaler has resized since its creation.
+    """
     before, after = change.old.get("count"), change.new.get("count")
-    return max(before - after, 0) if isinstance(before, int) and isinstance(after, int) else 0
+    if change.old.get("enableAutoScaling") and nodes is not None:
+        before = nodes
+    if change.new.get("enableAutoScaling") or not isinstance(before, int) or not isinstance(after, int):
+        return 0
+    return max(before - after, 0)
 
 
 @lru_cache(maxsize=1)

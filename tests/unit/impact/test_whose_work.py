@@ -117,6 +117,20 @@ def test_a_gang_across_two_pools_that_both_change_ends_once_with_both_reasons() 
     assert "rtxprogpu: the node pool is deleted, without a drain" in line
 
 
+@pytest.mark.parametrize(("nodes", "after", "removed"), [(4, 3, 1), (4, 4, 0), (1, 3, 0)])
+def test_a_pool_that_the_autoscaler_has_enlarged_shrinks_to_its_fixed_size(
+    nodes: int, after: int, removed: int
+) -> None:
+    old = {"agentPoolName": "h100gpu", "count": 1, "enableAutoScaling": True, "maxCount": 4}
+    new = {"agentPoolName": "h100gpu", "count": after, "enableAutoScaling": False}
+    change = Planned("AgentPool", "update", ("count", "enableAutoScaling", "maxCount"), old, new)
+    found = judge([change], [training()], {"h100gpu": replace(POOLS["h100gpu"], nodes=nodes)}, NOW)
+    assert [(each.fate, each.sure) for each in found.effects] == [
+        (Fate.ENDED, False) if removed else (Fate.UNTOUCHED, True)
+    ]
+    assert [each.nodes for each in found.outages] == ([removed] if removed else [])
+
+
 def test_doubts_are_said_below_the_judgement() -> None:
     seen = replace(CLUSTER, doubts=("an upgrade runs",))
     found = judge([pool("replace")], [training()], POOLS, NOW)
