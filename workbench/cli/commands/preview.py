@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from workbench.cli.console import out, print_json, print_text
+from workbench.cli.console import err, out, print_json, print_text
 from workbench.cli.exit_codes import FINDINGS
 from workbench.cli.options import (
     DEFAULT_STACK,
@@ -62,6 +63,10 @@ RecordingOption = Annotated[
         "--recording", metavar="FILE", help="Judge the change by the work that ran in this recording (physai record)."
     ),
 ]
+TimelineOption = Annotated[
+    Path | None,
+    typer.Option("--timeline", metavar="FILE", help="Also draw what happens to running work, and when, as FILE.svg."),
+]
 Policies = Annotated[
     bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
 ]
@@ -85,6 +90,7 @@ def preview(  # noqa: PLR0917 - each is an option
     context: Context = None,
     recording: RecordingOption = None,
     usual_work: UsualWork = False,
+    timeline: TimelineOption = None,
     json: Json = False,
 ) -> None:
     """Show what `up` would change in the simulated stack, and change nothing.
@@ -129,6 +135,8 @@ def preview(  # noqa: PLR0917 - each is an option
         else None
     )
     impact = telling.document(*judged) if judged else None
+    if timeline is not None:
+        _draw(impact, stack, timeline)
     if json:
         violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
         drift = {"drift": change_list.drift(found.run)} if refresh else {}
@@ -149,3 +157,16 @@ def preview(  # noqa: PLR0917 - each is an option
             print_text(f"{markdown.stack(document)}\n")
     if policy_pack.is_refused(found.run) or found.unexpected:
         raise typer.Exit(FINDINGS)
+
+
+def _draw(impact: Mapping[str, Any] | None, stack: str, file: Path) -> None:
+    """Draws the timeline of an impact; a change of nothing that exists has none, and says so."""
+    from workbench.cli.preview.impact_picture import NoPicture, write_picture
+
+    if impact is None:
+        err.print(f"{file}: not drawn, since nothing that exists changes", style="yellow", markup=False)
+        return
+    try:
+        write_picture(impact, stack, file)
+    except NoPicture as problem:
+        raise typer.BadParameter(str(problem), param_hint="--timeline") from None
