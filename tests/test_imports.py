@@ -95,6 +95,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "first_gpu",
         "goodput",
         "health",
+        "impact",
         "osmo",
         "parts",
         "policies",

@@ -1,154 +1,129 @@
 """Impact of changes on running work, predicted by a preview and then made: what was said is what happens to the Pods.
 
-The simulated cluster is the witness: its API server, controllers and models know nothing of ways.yaml.
+The simulated cluster is the witness: its API server, controllers and models know nothing of ways.yaml. Every change is
+one row of a table, every Pod a column; PHYSAI_RECORD_AGREEMENT=1 writes the file from which
+docs/reference/impact-agreement.md is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from physical_ai.catalog.aks import SPOT_TAINT
+from physical_ai.repository import ROOT
 from simulator.kubernetes.client import Client
 from simulator.simulation import Simulation
-from tests.simulator.physai import fixed, physai
-from tests.support.scheduling import GPU_TOLERATED
-from tests.support.waiting import until
+from tests.simulator.agreement_changes import BASE, CHANGES, Change
+from tests.simulator.agreement_work import KINDS, begin, observed, of_pods, settle, works
+from tests.simulator.physai import physai
+from workbench.impact.agreement import FILE, UNSEEN, Cell, agreement, table
 
 pytestmark = pytest.mark.deep
-SPOT = {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}
-NAMESPACE = "default"
-PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
-GONE = ("ended", "restarted")
-NEWER = "gpuOperator.version=v26.7.2"
+RECORD = "PHYSAI_RECORD_AGREEMENT"
+FOLDER = "PHYSAI_AGREEMENT_FOLDER"
+"""Variable with a folder that keeps the cells of each change, so that a run that was interrupted can be continued."""
+KEPT = Path(os.environ.get(FOLDER, ""))
+GATE_SECONDS = "20"
+"""Seconds for which `up` waits for GPUs: an upgrade that waits for work does not end before the work."""
+LEAST = 0.95
+"""Share of the cells in which prediction and observation have to agree."""
+SECONDS = 60.0
+"""Seconds for which a prediction may take to come true after `up` has ended."""
+CELLS: list[Cell] = []
+"""Cells of the changes that have been made so far, in this order."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """A change of settings, and the fate of work that the preview has to name for it."""
-
-    settings: tuple[str, ...]
-    says: Mapping[str, str]
-    """Fate by the work's name, as far as this test expects one; certain or not."""
-    has_way_back: bool = True
+def up(*options: str) -> None:
+    """Makes a change. A gate may remain closed, of a node that waits for work."""
+    answer = physai("up", *options, expect=(0, 1))
+    assert answer.code == 0 or "gate" in answer.out + answer.err, answer.out + answer.err
 
 
-def sets(*settings: str) -> tuple[str, ...]:
-    return tuple(word for each in settings for word in ("--set", each))
-
-
-CHANGES = {
-    "labels of nodes": Change(sets("pools.h100gpu.labels={team: vision}"), {"serve": "untouched"}),
-    "a higher maximum": Change(sets("pools.h100gpu.scale.max=3"), {"serve": "untouched"}),
-    "a taint for new Pods": Change(sets("pools.h100gpu.taints=['team=a:NoSchedule']"), {"serve": "untouched"}),
-    "a taint that evicts": Change(sets("pools.h100gpu.taints=['team=a:NoExecute']"), {"serve": "ended"}),
-    "shared GPUs": Change(sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"), {"serve": "untouched"}),
-    "another driver": Change(sets("gpuOperator.driver.version=580.178.04"), {"serve": "restarted"}),
-    "another size": Change(sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5"), {"serve": "restarted"}),
-    "a larger disk": Change(sets("pools.h100gpu.osDisk.sizeGb=1024"), {"serve": "restarted"}),
-    "no Spot": Change(sets("pools.rtxprogpu.priority=Regular"), {"render": "ended", "serve": "untouched"}),
-    "a refusing admission": Change(sets("admission.podSecurity=deny"), {"serve": "untouched"}),
-    "fixed nodes": Change(fixed("h100gpu", 1), {"serve": "untouched"}),
-    # The last ones. NVIDIA supports no way back from a newer operator, and the program refuses it.
-    "a newer operator": Change(sets(NEWER), {"serve": "untouched"}, has_way_back=False),
-    # The files of the removed GRID agent stay in the cluster, and cannot be created a second time.
-    "no vGPU pool": Change(
-        sets(NEWER, "pools.rtxprogpu=null"), {"render": "ended", "web": "untouched"}, has_way_back=False
-    ),
-}
-
-
-def container(gpus: int) -> dict[str, Any]:
-    amounts = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    return {"name": "main", "image": "image", "resources": {"requests": amounts, "limits": amounts}}
-
-
-def pod_spec(pool: str, gpus: int) -> dict[str, Any]:
-    return {
-        "nodeSelector": {"agentpool": pool},
-        "tolerations": [*GPU_TOLERATED, SPOT],
-        "containers": [container(gpus)],
-    }
-
-
-def deployment(name: str, pool: str, gpus: int) -> dict[str, Any]:
-    template = {"metadata": {"labels": {"app": name}}, "spec": pod_spec(pool, gpus)}
-    return {
-        "metadata": {"name": name},
-        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template},
-    }
-
-
-def works(client: Client) -> dict[str, str]:
-    """UID of the running Pod by the name of its owner, without Pods that are being deleted, or whose node is gone."""
-    pods: list[dict[str, Any]] = client.get(PODS)["items"]
-    nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes")["items"]}
-    return {
-        str((each["metadata"].get("labels") or {}).get("app") or each["metadata"]["name"]): each["metadata"]["uid"]
-        for each in pods
-        if each["status"].get("phase") == "Running"
-        and "deletionTimestamp" not in each["metadata"]
-        and each["spec"]["nodeName"] in nodes
-    }
-
-
-def begin(client: Client) -> dict[str, str]:
-    """Starts what is missing of the work, and waits until all of it runs."""
-    deployments = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
-    present = {each["metadata"]["name"] for each in client.get(deployments)["items"]}
-    for name, pool, gpus in (("serve", "h100gpu", 1), ("web", "cpu", 0)):
-        if name not in present:
-            client.request("POST", deployments, deployment(name, pool, gpus))
-    if "render" not in {each["metadata"]["name"] for each in client.get(PODS)["items"]}:
-        client.request("POST", PODS, {"metadata": {"name": "render"}, "spec": pod_spec("rtxprogpu", 1)})
-    until(lambda: set(works(client)) == {"serve", "web", "render"}, "the work does not run")
-    return works(client)
-
-
-def predicted(options: tuple[str, ...]) -> dict[str, tuple[str, bool]]:
-    """Fate of each work and its certainty, as the preview of the change says it."""
+def predicted(options: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Fate of each Pod and its certainty, as the preview of the change says it."""
     shown = physai("preview", "--json", *options).json["impact"]
+    if shown is None:
+        return dict.fromkeys(of_pods(), ("untouched", True))  # nothing that exists changes
     assert shown["workKnown"], shown
     assert shown["notJudged"] == [], shown["notJudged"]
-    return {str(each["owner"]).rpartition("/")[2]: (str(each["fate"]), bool(each["sure"])) for each in shown["work"]}
+    return {name_of(each): (str(each["fate"]), bool(each["sure"])) for each in shown["work"]}
 
 
-def made(simulation: Simulation, options: tuple[str, ...]) -> dict[str, str]:
-    """Makes a change, and compares the fate of each work with the prediction, which is returned."""
-    client = cluster(simulation)
-    before, said = works(client), predicted(options)
-    physai("up", *options)
-    client = cluster(simulation)
-    for work, (fate, sure) in said.items():
-        if sure and fate in GONE:
-            leaves(client, work, before)
-        elif sure and work in before:
-            assert works(client).get(work) == before[work], f"{work} does not run on, but is {fate} in the preview"
-    returns(client, {work for work, (fate, sure) in said.items() if sure and fate == "restarted"})
-    return {work: fate for work, (fate, _) in said.items()}
+def name_of(pod: Mapping[str, Any]) -> str:
+    kind, _, name = str(pod["owner"]).partition(" ")
+    return name.rpartition("/")[2] if kind == "Deployment" else str(pod["pod"])
 
 
 def cluster(simulation: Simulation) -> Client:
     return simulation.clusters().client(simulation.clusters().ids()[0])
 
 
-def leaves(client: Client, work: str, before: Mapping[str, str]) -> None:
-    until(lambda: works(client).get(work) != before.get(work), f"{work} runs on, but ends in the preview")
+def make(simulation: Simulation, title: str, options: Sequence[str]) -> list[Cell]:
+    """Predicts a change, makes it, and waits until what was predicted for certain has come true, or time is up."""
+    before, said = works(cluster(simulation)), predicted(options)
+    up(*options)
+    sure = {
+        work: "untouched" if fate in UNSEEN else fate
+        for work, (fate, certain) in said.items()
+        if certain and work in before
+    }
+    found = observed(lambda: cluster(simulation), before, sure, SECONDS)
+    kinds = of_pods()
+    return [Cell(title, kinds[work], work, *said[work], found[work]) for work in before if work in said]
 
 
-def returns(client: Client, expected: set[str]) -> None:
-    until(lambda: expected <= set(works(client)), f"of {expected}, which restart in the preview, some do not come back")
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_what_the_preview_says_happens_to_the_work(running: Simulation, name: str) -> None:
+@pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.title)
+def test_what_the_preview_says_happens_to_the_work(
+    running: Simulation, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The change, and the way back: each is predicted and made."""
+    monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", GATE_SECONDS)
+    kept = KEPT / f"{change.title}.json" if os.environ.get(FOLDER) else None
+    if kept is not None and kept.exists():
+        CELLS.extend(Cell(*each) for each in json.loads(kept.read_text()))
+        return
+    start = (*BASE, *change.before)
+    up(*start)
     begin(cluster(running))
-    change = CHANGES[name]
-    said = made(running, change.settings)
-    assert {each: said[each] for each in change.says} == dict(change.says)
+    cells = make(running, change.title, (*start, *change.settings))
     if change.has_way_back:
-        made(running, ())
+        cells += make(running, f"{change.title}, back", start)
+    settle(cluster(running))
+    CELLS.extend(cells)
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([astuple(each) for each in cells]))
+    print(table(cells))
+
+
+def test_predictions_agree_with_what_happened() -> None:
+    """The last one: needs the cells of all changes above."""
+    rows = {each.change for each in CELLS}
+    wanted = {each.title for each in CHANGES} | {f"{each.title}, back" for each in CHANGES if each.has_way_back}
+    if os.environ.get(RECORD):
+        write(FILE, CELLS)
+    if rows != wanted:
+        pytest.skip(f"not all changes were made: {', '.join(sorted(wanted - rows))}")
+    print(table(CELLS))
+    found = agreement(CELLS)
+    assert found.share >= LEAST, found.text
+    unexplained = [each for each in found.differences if not each.reason]
+    assert unexplained == [], "differences without a reason in workbench/impact/agreement_reasons.yaml"
+
+
+def write(file: Path, cells: Sequence[Cell]) -> None:
+    kinds = {key: kind.title for key, kind in KINDS.items()}
+    document: dict[str, Any] = {
+        "kinds": kinds,
+        "cells": [[each.change, each.kind, each.work, each.fate, each.sure, each.seen] for each in cells],
+    }
+    made = f"{RECORD}=1, {Path(__file__).relative_to(ROOT)}"
+    head = f"# Predictions of the impact and what the simulator then showed. Made by {made}\n"
+    file.write_text(head + yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=200))

@@ -79,13 +79,13 @@ def _version(resource: Resource) -> str:
 
 
 def _fixed(resource: Resource) -> Iterator[tuple[str, str]]:
-    for path in sorted({*_replacing(resource), *resource.options.replace_on_changes}):
+    for path in sorted({*replacing(resource), *resource.options.replace_on_changes}):
         value = at(resource.inputs, path)
         if value is not None:
             yield path, _short(value)
 
 
-def _replacing(resource: Resource) -> Sequence[str]:
+def replacing(resource: Resource) -> Sequence[str]:
     mapping = by_token().get(resource.type)
     if mapping is not None:
         return (*mapping.path_params, *mapping.replace_on)

@@ -1,0 +1,77 @@
+"""Changes of settings for the table of their impact on running work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.simulator.physai import fixed
+
+BASE = (
+    *("--set", "pools.h100gpu.scale={min: 0, max: 4, initial: 1, count: null}"),
+    *("--set", "pools.rtxprogpu.scale={min: 0, max: 4, initial: 1, count: null}"),
+)
+"""Settings of the stack before each change: room for all of the work."""
+
+
+def sets(*settings: str) -> tuple[str, ...]:
+    return tuple(word for each in settings for word in ("--set", each))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of settings.
+
+    Attributes:
+        title: Name in the table.
+        before: Settings that hold before the change too.
+        has_way_back: False for a change that the program, or NVIDIA, lets nobody take back.
+    """
+
+    title: str
+    settings: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    has_way_back: bool = True
+
+
+NEWER = "gpuOperator.version=v26.7.2"
+CHANGES = (
+    Change("labels of nodes", sets("pools.h100gpu.labels={team: vision}")),
+    Change("a higher maximum", sets("pools.h100gpu.scale.max=6")),
+    Change("a taint for new Pods", sets("pools.h100gpu.taints=['team=a:NoSchedule']")),
+    Change("a taint that evicts", sets("pools.h100gpu.taints=['team=a:NoExecute']")),
+    Change("shared GPUs", sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")),
+    Change("another driver", sets("gpuOperator.driver.version=580.178.04")),
+    Change("another size", sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5")),
+    Change("a larger disk", sets("pools.h100gpu.osDisk.sizeGb=1024")),
+    Change("another node image", sets("pools.h100gpu.osSku=Ubuntu2204")),
+    Change("zones", sets("pools.h100gpu.zones=['1']")),
+    Change("no Spot", sets("pools.rtxprogpu.priority=Regular")),
+    Change("both pools of a gang", sets("pools.h100gpu.osDisk.sizeGb=1024", "pools.rtxprogpu.priority=Regular")),
+    Change("a higher price for Spot", sets("pools.h100gpu.spot.maxPrice=5")),
+    Change("no vGPU pool", sets("pools.rtxprogpu=null")),
+    Change(
+        "GRID driver, by force", sets("gridDriver.version=580.105.08"), before=sets("gridDriver.upgradePolicy=force")
+    ),
+    Change("fewer of fixed nodes", fixed("h100gpu", 3), before=fixed("h100gpu", 4)),
+    Change("fixed nodes", fixed("h100gpu", 4)),
+    Change("a refusing admission", sets("admission.podSecurity=deny", "admission.gpuPods=deny")),
+    Change("isolation of the platform", sets("network.isolation.platform=deny")),
+    Change("a quota of GPUs", sets("osmo.gpuQuota=4")),
+    Change("queues per pool", sets("osmo.queues=perPool")),
+    Change(
+        "a guarantee of a platform",
+        sets("osmo.platforms={h100gpu: {quota: {guarantee: 1, maximum: 4}}}"),
+        before=sets("osmo.queues=perPool"),
+    ),
+    Change("maintenance windows", sets("cluster.upgrades.nodeOsWindow.startHour=3")),
+    Change("channel of node images", sets("cluster.upgrades.nodeOsChannel=SecurityPatch")),
+    Change("autoscaler", sets("cluster.autoscaler.scaleDownUnneededMinutes=30")),
+    Change("an SLA for the control plane", sets("cluster.tier=Standard")),
+    Change("a reader of the cluster", sets("access.principals=[{principalId: 00000000-0000-4000-8000-000000000001}]")),
+    Change("the toolkit", sets("gpuOperator.toolkit.runtimeConfigSource=command")),
+    Change("no CDI", sets("gpuOperator.cdi=false")),
+    Change("a newer operator", sets(NEWER), has_way_back=False),
+    Change(
+        "a newer Kubernetes", sets(NEWER, "cluster.kubernetesVersion='1.37'"), before=sets(NEWER), has_way_back=False
+    ),
+)

@@ -1,0 +1,228 @@
+"""Running work of all kinds that the impact of changes tells apart, in a simulated stack, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.aks import SPOT_TAINT
+from physical_ai.catalog.osmo import (
+    KAI_GROUP_ANNOTATION,
+    KAI_POD_GROUP_API,
+    KAI_QUEUE_API,
+    KAI_QUEUE_LABEL,
+    SCHEDULER,
+    TASK_LABEL,
+    WORKFLOW_LABEL,
+)
+from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo_names import CONTROL_CONTAINER
+from tests.support.scheduling import GPU_TOLERATED
+from tests.support.waiting import until
+
+NAMESPACE = "default"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
+GROUPS = f"/apis/{KAI_POD_GROUP_API}/namespaces/{NAMESPACE}/podgroups"
+SPOT = {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}
+QUEUE = "agreement"
+ENDLESS = ["-commands", "sleep", "-args", "100000000"]
+"""Arguments of a task's container: the simulator runs the task for these seconds."""
+CHECKPOINTS = ["-checkpoint", "/ck;azure://account/container;600;.*"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of work.
+
+    Attributes:
+        pods: Name and pool of each of its Pods.
+        gpus: GPUs of each Pod.
+        controlled: True for a Deployment.
+        group: True for Pods that KAI starts together, or not at all.
+    """
+
+    title: str
+    pods: tuple[tuple[str, str], ...]
+    gpus: int = 1
+    controlled: bool = False
+    workflow: str = ""
+    checkpoints: bool = False
+    group: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "service": Kind("a service (Deployment) with a GPU", (("serve", "h100gpu"),), controlled=True),
+    "web": Kind("a service without a GPU", (("web", "cpu"),), gpus=0, controlled=True),
+    "beside": Kind("a service without a GPU on a GPU node", (("beside", "h100gpu"),), gpus=0, controlled=True),
+    "pod": Kind("a Pod without a controller, vGPU", (("render", "rtxprogpu"),)),
+    "task": Kind("a task of OSMO with checkpoints", (("train", "h100gpu"),), workflow="train-1", checkpoints=True),
+    "gang": Kind(
+        "a gang of OSMO across both GPU pools",
+        (("lead", "h100gpu"), ("peer", "rtxprogpu")),
+        workflow="gang-1",
+        group=True,
+    ),
+}
+
+
+def of_pods() -> dict[str, str]:
+    """Kind of work by the name of its Pod, without the suffix of a Deployment's Pod."""
+    return {pod: kind for kind, found in KINDS.items() for pod, _ in found.pods}
+
+
+def container(gpus: int, *args: str) -> dict[str, Any]:
+    amounts = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    return {"name": "main", "image": "image", "args": list(args), "resources": {"requests": amounts, "limits": amounts}}
+
+
+def pod_spec(pool: str, gpus: int, *args: str) -> dict[str, Any]:
+    return {
+        "nodeSelector": {"agentpool": pool},
+        "tolerations": [*GPU_TOLERATED, SPOT],
+        "containers": [container(gpus, *args)],
+    }
+
+
+def deployment(name: str, pool: str, gpus: int) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod_spec(pool, gpus)}
+    return {
+        "metadata": {"name": name},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template},
+    }
+
+
+def task(name: str, pool: str, kind: Kind) -> dict[str, Any]:
+    """Pod of a task, with what the agents of OSMO 6.3.1 write that other programs read."""
+    spec = pod_spec(pool, kind.gpus, *(CHECKPOINTS if kind.checkpoints else []), *ENDLESS)
+    spec["containers"].append({"name": CONTROL_CONTAINER, "image": "image"})
+    labels = {
+        WORKFLOW_LABEL: kind.workflow,
+        TASK_LABEL: name,
+        FINISH_FIRST_LABEL: "true",
+        KAI_QUEUE_LABEL: QUEUE,
+    }
+    metadata = {"name": name, "labels": labels, "annotations": {KAI_GROUP_ANNOTATION: kind.workflow}}
+    return {"metadata": metadata, "spec": {**spec, "schedulerName": SCHEDULER, "restartPolicy": "Never"}}
+
+
+def pod_group(kind: Kind) -> dict[str, Any]:
+    return {
+        "apiVersion": KAI_POD_GROUP_API,
+        "kind": "PodGroup",
+        "metadata": {"name": kind.workflow},
+        "spec": {"minMember": len(kind.pods), "queue": QUEUE},
+    }
+
+
+def queue() -> dict[str, Any]:
+    free = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
+    return {
+        "apiVersion": KAI_QUEUE_API,
+        "kind": "Queue",
+        "metadata": {"name": QUEUE},
+        "spec": {"resources": dict.fromkeys(("gpu", "cpu", "memory"), free)},
+    }
+
+
+def works(client: Client) -> dict[str, str]:
+    """UID of each running Pod by its name, or by the name of its Deployment; without Pods that are being deleted, or
+    whose node is gone.
+    """
+    pods: list[dict[str, Any]] = client.get(PODS)["items"]
+    nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes")["items"]}
+    return {
+        str((each["metadata"].get("labels") or {}).get("app") or each["metadata"]["name"]): each["metadata"]["uid"]
+        for each in pods
+        if each["status"].get("phase") == "Running"
+        and "deletionTimestamp" not in each["metadata"]
+        and each["spec"]["nodeName"] in nodes
+    }
+
+
+def begin(client: Client) -> dict[str, str]:
+    """Starts what is missing of the work, and waits until all of it runs."""
+    _create(client, f"/apis/{KAI_QUEUE_API}/queues", queue())
+    for kind in KINDS.values():
+        running = works(client)
+        if kind.controlled:
+            for name, pool in kind.pods:
+                _create(client, DEPLOYMENTS, deployment(name, pool, kind.gpus))
+        elif not {name for name, _ in kind.pods} <= set(running):
+            _clear(client, kind)
+            if kind.workflow:
+                _create(client, GROUPS, pod_group(kind))
+            for name, pool in kind.pods:
+                plain = {"metadata": {"name": name}, "spec": pod_spec(pool, kind.gpus)}
+                _create(client, PODS, task(name, pool, kind) if kind.workflow else plain)
+    until(lambda: set(works(client)) == set(of_pods()), "the work does not run", state=lambda: sorted(works(client)))
+    return works(client)
+
+
+def settle(client: Client) -> None:
+    """Ends the tasks for which an upgrade waits, and waits until no node is kept from new Pods any more."""
+    if _cordoned(client):
+        for kind in KINDS.values():
+            if not kind.controlled:
+                _clear(client, kind)
+        until(lambda: not _cordoned(client), "an upgrade does not end", state=lambda: _cordoned(client))
+
+
+def _cordoned(client: Client) -> list[str]:
+    nodes = client.get("/api/v1/nodes")["items"]
+    return [each["metadata"]["name"] for each in nodes if each["spec"].get("unschedulable")]
+
+
+def _clear(client: Client, kind: Kind) -> None:
+    """Deletes what is left of the Pods of work that has ended, as its owner would before starting it again."""
+    for name, _ in kind.pods:
+        _delete(client, f"{PODS}/{name}")
+    for name, _ in kind.pods:
+        until(lambda name=name: client.find(f"{PODS}/{name}") is None, f"{name} does not go")
+
+
+def _delete(client: Client, path: str) -> None:
+    try:
+        client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
+    except ApiError as refusal:
+        if refusal.code != 404:
+            raise
+
+
+def _create(client: Client, path: str, item: Mapping[str, Any]) -> None:
+    try:
+        client.request("POST", path, dict(item))
+    except ApiError as refusal:
+        if refusal.code != 409:
+            raise
+
+
+def outcome(before: Mapping[str, str], now: Mapping[str, str], work: str) -> str:
+    """Fate of a Pod that was seen, in the words of the impact."""
+    if work not in now:
+        return "ended"
+    return "untouched" if now[work] == before[work] else "restarted"
+
+
+def observed(
+    client: Callable[[], Client], before: Mapping[str, str], expected: Mapping[str, str], seconds: float
+) -> dict[str, str]:
+    """Fate of each Pod of `before`, once all are as expected, or as they are after some seconds."""
+    last: dict[str, str] = {}
+
+    def seen() -> dict[str, str]:
+        now = works(client())
+        return {work: outcome(before, now, work) for work in before}
+
+    def fits() -> bool:
+        last.clear()
+        last.update(seen())
+        return all(last[work] == fate for work, fate in expected.items())
+
+    try:
+        until(fits, "", seconds=seconds, every=0.3)
+    except AssertionError:
+        return last
+    return last
