@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shlex
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from physical_ai.repository import ROOT
+from physical_ai.repository import PACKAGES, ROOT
 from tests.simulator.pipeline import Job, Runner, StepFailed
 from tests.support.github_assertions import BEARER
 from tests.support.github_expressions import filled
@@ -80,12 +81,36 @@ def origin(folder: Path) -> Path:
     return folder
 
 
+BY_HASH = (0b11).to_bytes(4, "little")
+"""Flags of bytecode that Python uses where the source has the hash beside it (PEP 552), whenever it was written."""
+
+
+def bytecode(folder: Path) -> Path:
+    """Writes the bytecode of this checkout's modules into a folder, for clones, in which each job would compile all
+    that it imports. Modules that were not imported yet, or have changed since, are left out.
+    """
+    for package in (*PACKAGES, "tests/support", "tests/golden", "docs/generator"):
+        for source in (ROOT / package).rglob("*.py"):
+            cached = Path(importlib.util.cache_from_source(str(source)))
+            if not cached.is_file():
+                continue
+            made, known, text = cached.read_bytes(), source.stat(), source.read_bytes()
+            magic, written = made[:4], (int(known.st_mtime), known.st_size)
+            if made[4:16] != b"".join(number.to_bytes(4, "little") for number in (0, *written)):
+                continue
+            place = folder / cached.relative_to(ROOT)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(magic + BY_HASH + importlib.util.source_hash(text) + made[16:])
+    return folder
+
+
 @dataclass(frozen=True)
 class CloneRunner(Runner):
     """Runner whose jobs each clone `repository`, and share the folder `artifacts`."""
 
     repository: Path = Path()
     artifacts: Path = Path()
+    bytecode: Path = Path()
     branch: str = "main"
 
     def script(self, text: str) -> str:
@@ -131,6 +156,7 @@ class CloneRunner(Runner):
             job.workspace.rmdir()
             words = ("clone", "--quiet", "--shared", "--branch", self.branch, str(self.repository), str(job.workspace))
             git(self.repository, *words)
+            shutil.copytree(self.bytecode, job.workspace, copy_function=os.link, dirs_exist_ok=True)
         elif action == "actions/upload-artifact":
             if not place.exists():
                 raise StepFailed(f"{action}: no files were found with the path {inputs['path']}")
