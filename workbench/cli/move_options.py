@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,6 +38,7 @@ Level = Annotated[
 ]
 Simulated = Annotated[bool, typer.Option("--simulated", help="Rehearse it in the simulator; no stack file is written.")]
 Back = Annotated[bool, typer.Option("--back", help="Go the way back: the work returns, and the new pool is removed.")]
+Forward = Annotated[bool, typer.Option("--forward", help="Turn a way back round again.")]
 Status = Annotated[bool, typer.Option("--status", help="Show the stages of the move, and change nothing.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")]
 Deployed = Annotated[bool, typer.Option("--deployed", help="Confirm that the written change is deployed.")]
@@ -55,3 +58,22 @@ def seconds(text: str | None, option: str) -> float | None:
     if found is None:
         raise typer.BadParameter("write minutes, hours or days, such as 90m, 12h or 2d", param_hint=option)
     return int(found[1]) * UNITS[found[2]]
+
+
+def check_names(stack: str, pool: str) -> None:
+    """Raises SettingsError or typer.BadParameter if a name cannot be that of a stack or a node pool."""
+    from physical_ai.settings import StackName
+    from workbench.moves.request import NAME
+
+    StackName.parse(stack)
+    if not NAME.fullmatch(pool):
+        problem = f"'{pool}' is no name of a node pool: 1 to 12 lowercase letters and digits"
+        raise typer.BadParameter(problem, param_hint="POOL")
+
+
+def words_of(files: Sequence[Path] | None, assignments: Sequence[str] | None) -> tuple[str, ...]:
+    """The options -f and --set as words of a command line."""
+    return (
+        *(word for each in files or () for word in ("-f", str(each.resolve()))),
+        *(word for each in assignments or () for word in ("--set", each)),
+    )

@@ -89,11 +89,11 @@ BACK = (
         "reopen",
         "open",
         "Uncordons the nodes of {old} that the move has cordoned.",
-        "physai move {stack} {pool}",
+        "physai move {stack} {pool} --forward",
         "both",
         "old",
     ),
-    Stage("return", "settings", "New workflows go to {old} again.", "physai move {stack} {pool}", "both"),
+    Stage("return", "settings", "New workflows go to {old} again.", "physai move {stack} {pool} --forward", "both"),
     Stage(
         "empty-new",
         "empty",

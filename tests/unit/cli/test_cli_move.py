@@ -1,4 +1,4 @@
-"""The command `move`: a stack that is changed by reviewed changes, killed at every step, continued, and turned back."""
+"""The command `move`: a stack changed by reviewed changes, killed at every step, continued, and turned back."""
 
 from __future__ import annotations
 
@@ -182,7 +182,6 @@ def test_it_is_killed_at_every_write_and_ends_in_the_same_place(tmp_path: Path) 
     run, progress = begin(tmp_path / "whole")
     to_its_end(run, progress)
     writes, text = 10**6 - PLACE.left, PLACE.text
-    assert writes > 20
     for kill in range(writes):
         begin_again()
         run, progress = begin(tmp_path / f"killed-{kill}")
@@ -201,7 +200,7 @@ def test_from_every_stage_the_way_back_ends_with_the_stack_as_it_was(tmp_path: P
         progress = go_on(run, progress)
         at = progress.following()
         assert at is not None
-        if at.name == stage or (stage == "prove" and at.name == "switch"):
+        if at.name in {stage, {"prove": "switch"}.get(stage)}:
             break
         deploy(progress)
         if at.name == "empty":
@@ -209,9 +208,7 @@ def test_from_every_stage_the_way_back_ends_with_the_stack_as_it_was(tmp_path: P
     run.world.folder.save(progress.turned())
     to_its_end(run, progress)
     assert read_document(PLACE.text, "").data == read_document(ORIGINAL, "").data
-    pools = [each["metadata"]["labels"]["agentpool"] for each in PLACE.nodes.values()]
-    assert "h100gpub" not in pools
-    assert "h100gpu" in pools
+    assert {each["metadata"]["labels"]["agentpool"] for each in PLACE.nodes.values()} == {"h100gpu"}
     assert not any(ANNOTATION in each["metadata"]["annotations"] for each in PLACE.nodes.values())
     if "old-1" in PLACE.nodes:
         assert PLACE.nodes["old-1"]["spec"] == {"unschedulable": True}, "somebody else has cordoned it"
@@ -263,7 +260,8 @@ def wanted(**given: Any) -> Any:
 
 
 def mode(**given: Any) -> Any:
-    values = {"back": False, "dry_run": False, "accept_changes": False, "yes": True, "json": False, "command": "c"}
+    flags = ("back", "forward", "dry_run", "accept_changes", "json")
+    values = {**dict.fromkeys(flags, False), "yes": True, "command": "c"}
     return command._Mode(**{**values, **given})  # pyright: ignore[reportPrivateUsage]  # its flags
 
 
@@ -277,8 +275,7 @@ def test_a_move_that_another_change_of_the_pool_has_overtaken_stops(tmp_path: Pa
     code = command._moved(run.world, wanted(), mode(accept_changes=True), run)  # pyright: ignore[reportPrivateUsage]  # as above
     assert code == 0
     kept = run.world.folder.read(STACK, "h100gpu", simulated=False)
-    assert kept is not None
-    assert kept.move.before["scale"]["max"] == 8
+    assert kept and kept.move.before["scale"]["max"] == 8  # noqa: PT018 - one thing
 
 
 def test_a_move_under_way_takes_no_other_values_but_other_limits(tmp_path: Path) -> None:
@@ -288,13 +285,16 @@ def test_a_move_under_way_takes_no_other_values_but_other_limits(tmp_path: Path)
         command._moved(run.world, wanted(to={"sku": "x"}), mode(), run)  # pyright: ignore[reportPrivateUsage]  # as above
     command._moved(run.world, wanted(within=60.0, budget=5.0), mode(), run)  # pyright: ignore[reportPrivateUsage]  # as above
     kept = run.world.folder.read(STACK, "h100gpu", simulated=False)
-    assert kept is not None
-    assert kept.limits == Limits(60.0, 5.0)
+    assert getattr(kept, "limits", None) == Limits(60.0, 5.0)
 
 
 def test_nothing_is_under_way(tmp_path: Path) -> None:
     run = begin(tmp_path / "a")[0]
-    with pytest.raises(Refused, match="no move of h100gpu of prod-westus2 is under way"):
+    with pytest.raises(Refused, match="no move of h100gpu of prod-westus2"):
         command._moved(run.world, wanted(), mode(back=True), run)  # pyright: ignore[reportPrivateUsage]  # as above
+    run.world.folder.save(begin(tmp_path / "a")[1].turned())
+    with pytest.raises(Refused, match="on its way back: go on with --back, or turn round with --forward"):
+        command._moved(run.world, wanted(), mode(), run)  # pyright: ignore[reportPrivateUsage]  # as above
+    run.world.folder.state.unlink()
     with pytest.raises(Refused, match="name what the new pool has instead"):
         command._moved(run.world, wanted(), mode(), run)  # pyright: ignore[reportPrivateUsage]  # as above

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from parts.slurm.names import TAINT
 from physical_ai.settings import Loaded, Settings, SettingsError, load
 from physical_ai.settings.facts.osmo import base_names
 from physical_ai.settings.layers.document import read_document
@@ -169,6 +170,16 @@ def test_another_driver_source_does_not_keep_the_version_of_the_former() -> None
     loaded = load(STACK, [overlay({"pools": {"h100gpu": {"driver": {"version": "580.173.02"}}}})])
     move = planned(loaded, Wish("h100gpu", {"driver.source": "aks"}))
     assert move.pool["driver"] == {"source": "aks"}
+
+
+def test_a_pool_that_another_setting_names_is_not_moved_from_under_it() -> None:
+    fixed = {"count": 2, "min": None, "max": None, "initial": None}
+    data = {"slurm": {"pools": ["h100gpu"]}, "pools": {"h100gpu": {"scale": fixed, "taints": [TAINT]}}}
+    move = planned(load(STACK, [overlay(data)]), DISK)
+    assert move.beside == {"count": 2}
+    for state in ("both", "moved"):
+        with pytest.raises(SettingsError, match=r"slurm\.pools"):
+            load(STACK, [overlay(data), overlay(layer(move, state, None))])
 
 
 def test_smaller_nodes_and_a_protected_stack_are_notes() -> None:

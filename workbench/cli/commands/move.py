@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from workbench.cli.move_options import (
     Budget,
     Deployed,
     DryRun,
+    Forward,
     Level,
     MaxWait,
     Name,
@@ -29,7 +29,9 @@ from workbench.cli.move_options import (
     To,
     Within,
     Yes,
+    check_names,
     seconds,
+    words_of,
 )
 from workbench.cli.options import Assignments, Context, Files, Json, Kubeconfig, Stack
 
@@ -68,6 +70,7 @@ def move(  # noqa: PLR0917 - each is an option
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     back: Back = False,
+    forward: Forward = False,
     status: Status = False,
     dry_run: DryRun = False,
     deployed: Deployed = False,
@@ -88,11 +91,12 @@ def move(  # noqa: PLR0917 - each is an option
     from workbench.moves.progress import Unreadable
     from workbench.moves.request import Refused, requested
 
+    check_names(stack, pool)
     folder = Folder.of(f"{stack}-{pool}", simulated=simulated)
     command = f"physai move {stack} {pool}{' --simulated' if simulated else ''}{' --back' if back else ''}"
     try:
         wanted = Wanted(pool, requested(to or ()), name, seconds(within, "--within"), budget, restart_services, level)
-        world = _world(stack, folder, kubeconfig, context, _words(file, set_), simulated=simulated)
+        world = _world(stack, folder, kubeconfig, context, words_of(file, set_), simulated=simulated)
         if status:
             _show(world, pool, as_json=json)
             return
@@ -100,7 +104,7 @@ def move(  # noqa: PLR0917 - each is an option
             code = _moved(
                 world,
                 wanted,
-                _Mode(back, dry_run, accept_changes, yes, json, command),
+                _Mode(back, forward, dry_run, accept_changes, yes, json, command),
                 _run(world, max_wait, deployed=deployed),
             )
     except Refused as refused:
@@ -131,19 +135,12 @@ def move(  # noqa: PLR0917 - each is an option
 @dataclass(frozen=True)
 class _Mode:
     back: bool
+    forward: bool
     dry_run: bool
     accept_changes: bool
     yes: bool
     json: bool
     command: str
-
-
-def _words(files: Sequence[Path] | None, assignments: Sequence[str] | None) -> tuple[str, ...]:
-    """The options -f and --set as words of a command line."""
-    return (
-        *(word for each in files or () for word in ("-f", str(each.resolve()))),
-        *(word for each in assignments or () for word in ("--set", each)),
-    )
 
 
 def _world(
@@ -193,9 +190,10 @@ def _moved(world: World, wanted: Wanted, mode: _Mode, run: Run) -> int:
     if progress is None:
         if mode.back:
             raise Refused(f"no move of {wanted.pool} of {world.stack} is under way")
-        progress = _begun(world, wanted, mode)
-        if progress is None:
-            return DONE
+        begun = _begun(world, wanted, mode)
+        if isinstance(begun, int):
+            return begun
+        progress = begun
     else:
         progress = _continued(progress, wanted, mode)
     run = replace(run, world=replace(world, extra=progress.extra))
@@ -215,8 +213,8 @@ def _moved(world: World, wanted: Wanted, mode: _Mode, run: Run) -> int:
     return FINDINGS if failed else DONE
 
 
-def _begun(world: World, wanted: Wanted, mode: _Mode) -> Progress | None:
-    """The progress of a new move, after its plan. None if only the plan is shown."""
+def _begun(world: World, wanted: Wanted, mode: _Mode) -> Progress | int:
+    """The progress of a new move, after its plan. The exit code if only the plan is shown."""
     from workbench.cli.move_plan import make_plan
     from workbench.cli.output.move import plan_document, print_plan
     from workbench.moves.planning import Wish
@@ -233,10 +231,10 @@ def _begun(world: World, wanted: Wanted, mode: _Mode) -> Progress | None:
         print_json(plan_document(plan))
     elif not mode.json:
         print_plan(plan)
+    if mode.dry_run:
+        return FINDINGS if plan.problems else DONE
     if plan.problems:
         raise Refused(*plan.problems)
-    if mode.dry_run:
-        return None
     if not mode.yes and not _confirmed(f"begin the move of {wanted.pool}?"):
         raise typer.Abort
     level = wanted.level or "quick"
@@ -269,6 +267,8 @@ def _continued(progress: Progress, wanted: Wanted, mode: _Mode) -> Progress:
     progress = replace(progress, limits=limits, level=wanted.level or progress.level)
     if mode.back:
         return progress.turned()
+    if progress.back and not mode.forward:
+        raise Refused("this move is on its way back: go on with --back, or turn round with --forward")
     return progress.forward() if progress.back else progress
 
 
