@@ -12,6 +12,9 @@ from tests.host.harness import Harness, compiled
 from tests.host.installers import OLD
 from tests.host.namespaces import why_not
 
+NODES = {"harness", "installed"}
+"""Fixtures that make a node."""
+
 
 @cache
 def _obstacle() -> str | None:
@@ -21,7 +24,7 @@ def _obstacle() -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a node where none can be made; the rest of the folder still runs."""
     for item in items:
-        if "harness" in getattr(item, "fixturenames", ()) and (reason := _obstacle()):
+        if NODES & set(getattr(item, "fixturenames", ())) and (reason := _obstacle()):
             item.add_marker(pytest.mark.skip(reason=f"no namespaces here ({reason})"))
 
 

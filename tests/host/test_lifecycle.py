@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import stat
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,18 +20,44 @@ DEEP = pytest.mark.deep
 # -- a first install
 
 
-def test_clean_install_ends_with_the_gate_open_and_operands_that_saw_the_driver(harness: Harness) -> None:
-    harness.begin()
-    harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
-    assert harness.serves(NEW)
-    assert harness.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
-    assert "Open Kernel Module" in (harness.node.read("/proc/driver/nvidia/version") or "")
-    assert "IS_HOST_DRIVER=true" in (harness.node.read(READY) or "")
-    assert harness.node.read(MARKER) is None
-    dependencies = harness.node.path(f"/lib/modules/{KERNEL}/modules.dep")
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Harness]:
+    """A node after a clean install, for tests that only look at it."""
+    made = Harness()
+    try:
+        made.begin()
+        made.wait("the operands run", lambda: made.ready() and made.operator.settled())
+        yield made
+    finally:
+        made.close()
+
+
+def test_clean_install_ends_with_the_gate_open_and_operands_that_saw_the_driver(installed: Harness) -> None:
+    assert installed.serves(NEW)
+    assert installed.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
+    assert "Open Kernel Module" in (installed.node.read("/proc/driver/nvidia/version") or "")
+    assert "IS_HOST_DRIVER=true" in (installed.node.read(READY) or "")
+    assert installed.node.read(MARKER) is None
+    dependencies = installed.node.path(f"/lib/modules/{KERNEL}/modules.dep")
     assert stat.S_IMODE(dependencies.stat().st_mode) == 0o644, "others could not find modules"
-    assert harness.node.path("/var/lib/dkms/nvidia").is_dir()
-    harness.check_host()
+    assert installed.node.path("/var/lib/dkms/nvidia").is_dir()
+    installed.check_host()
+
+
+def test_events_describe_each_state_in_sentences(installed: Harness) -> None:
+    reported = [event.get("message") or event.get("note") or "" for event in installed.cluster.events]
+    assert len(reported) >= 3
+    assert all(len(text.split()) > 3 for text in reported), reported
+    assert len(reported) < 30, "events are a trickle, not a flood"
+
+
+def test_conditions_of_the_kubelet_are_kept(installed: Harness) -> None:
+    assert installed.cluster.condition("Ready") is not None
+
+
+def test_logs_of_jobs_are_kept_and_private(installed: Harness) -> None:
+    logs = list(installed.node.path(f"{HOME}/logs").iterdir())
+    assert any("NVIDIA driver" in log.read_text() or "nvidia-installer" in log.read_text() for log in logs)
 
 
 def test_no_dkms_means_none_and_downloads_take_the_nodes_proxy(harness: Harness) -> None:
@@ -196,25 +223,3 @@ def test_readiness_and_metrics_report_the_state(harness: Harness) -> None:
     assert "grid_driver_ready 1" in metrics
     assert "grid_driver_licensed 1" in metrics
     assert f'installed="{NEW}"' in metrics
-
-
-def test_events_describe_each_state_in_sentences(harness: Harness) -> None:
-    harness.begin()
-    harness.wait_ready()
-    reported = [event.get("message") or event.get("note") or "" for event in harness.cluster.events]
-    assert len(reported) >= 3
-    assert all(len(text.split()) > 3 for text in reported), reported
-    assert len(reported) < 30, "events are a trickle, not a flood"
-
-
-def test_conditions_of_the_kubelet_are_kept(harness: Harness) -> None:
-    harness.begin()
-    harness.wait_ready()
-    assert harness.cluster.condition("Ready") is not None
-
-
-def test_logs_of_jobs_are_kept_and_private(harness: Harness) -> None:
-    harness.begin()
-    harness.wait_ready()
-    logs = list(harness.node.path(f"{HOME}/logs").iterdir())
-    assert any("NVIDIA driver" in log.read_text() or "nvidia-installer" in log.read_text() for log in logs)
