@@ -26,6 +26,7 @@ from simulator.kubernetes.provider import Kubernetes
 from simulator.simulation import Simulation
 from simulator.tools import FAMILIES, KUBECTL, toolbox
 from tests.simulator.homes import Homes, wipe
+from tests.simulator.pods import end_all
 from tests.simulator.snapshots import Snapshots
 from tests.support.cluster_report import reports
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
@@ -253,4 +254,4 @@ def namespace(client: Client) -> Iterator[str]:
     path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
     client.patch(path, account, APPLY_PATCH, {"fieldManager": "test"})
     yield name
-    client.request("DELETE", f"/api/v1/namespaces/{name}")
+    end_all(client, name)

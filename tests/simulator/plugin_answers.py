@@ -28,6 +28,7 @@ from simulator.wire import Provider
 from tests.simulator.plugin_dialogues import DIALOGUES, NODE, Scene
 from tests.simulator.plugin_process import plugin_process
 from tests.simulator.plugin_stack import Seen
+from tests.simulator.pods import end_all
 
 FILE = Path(__file__).parent / "recorded" / "kubernetes_plugin.yaml"
 HEAD = """\
@@ -46,7 +47,7 @@ def recorded() -> dict[str, Any]:
 
 @contextmanager
 def scene(provider: Provider, kubeconfig: str, folder: Path, helm: str, waits: Mapping[str, int]) -> Iterator[Scene]:
-    """A place for one dialogue, whose namespace is deleted afterwards."""
+    """A place for one dialogue, whose Pods and node are deleted afterwards."""
     config = load(kubeconfig)
     client, name = Client(config), f"talk-{uuid.uuid4().hex[:8]}"
     client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
@@ -56,7 +57,7 @@ def scene(provider: Provider, kubeconfig: str, folder: Path, helm: str, waits: M
     try:
         yield Scene(provider, client, name, folder, run, **waits)
     finally:
-        client.request("DELETE", f"/api/v1/namespaces/{name}")
+        end_all(client, name)
         client.request("DELETE", f"/api/v1/nodes/{name}")
         client.close()
 

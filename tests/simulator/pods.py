@@ -1,4 +1,4 @@
-"""Pods of simulator tests: made in a line, and what became of them."""
+"""Pods of simulator tests: made in a line, what became of them, and their end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 from simulator.cluster.objects import at
 from simulator.kubernetes.client import Client
+
+WORKLOADS = ("apps/v1/{}/daemonsets", "apps/v1/{}/deployments", "apps/v1/{}/statefulsets", "batch/v1/{}/jobs")
+"""Paths below `/apis` of the kinds that make Pods; `{}` stands for the namespace."""
 
 
 def create(
@@ -36,3 +39,14 @@ def events(client: Client, name: str, namespace: str) -> str:
     """All that events say about an object, joined."""
     found = client.get(f"/api/v1/namespaces/{namespace}/events")["items"]
     return "\n".join(each["message"] for each in found if each["involvedObject"].get("name") == name)
+
+
+def end_all(client: Client, namespace: str) -> None:
+    """Deletes the Pods of a namespace and what makes them, so that none of them takes room on nodes of later tests.
+
+    The namespace stays: for its deletion, the controller manager lists and deletes every kind that the API server has,
+    which costs more than most of the tests that have a namespace of their own.
+    """
+    place, how = f"namespaces/{namespace}", {"gracePeriodSeconds": "0", "propagationPolicy": "Background"}
+    for path in (*(f"/apis/{each.format(place)}" for each in WORKLOADS), f"/api/v1/{place}/pods"):
+        client.request("DELETE", path, params=how)
