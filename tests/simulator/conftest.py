@@ -138,7 +138,7 @@ def api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(scope="module")
 def own_api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """For tests that leave definitions behind: an API server may take minutes to let go of one."""
+    """For tests that delete definitions: an API server may take minutes to let go of one."""
     with _running(users_tools, tmp_path_factory.mktemp("own-api-server")) as server:
         yield server
 
@@ -218,7 +218,7 @@ def running_to_the_end(running: Simulation) -> Simulation:
     return running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_cluster(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     return simulated_cluster(api_server.kubeconfig, toolbox(users_tools).path("helm"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -10,9 +11,13 @@ import pytest
 
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import existing, load
+from simulator.charts import crds
+from simulator.cluster.definitions import replace_definition
 from simulator.kubernetes import ApiError, Client
 from simulator.kubernetes.client import MERGE_PATCH
-from tests.support.charts import DRIVERS, OPERATOR, OURS, POLICY, Json, driver, model, render, run
+from simulator.kubernetes.definitions import DEFINITIONS
+from tests.support.charts import DRIVERS, OPERATOR, OURS, POLICY, Json, driver, helm, model, render, run
+from tests.support.simulated_cluster import SimulatedCluster
 
 
 class ApiServer(Protocol):
@@ -21,11 +26,17 @@ class ApiServer(Protocol):
 
 
 @pytest.fixture(scope="module")
-def installed(own_api_server: ApiServer) -> Client:
-    """v26.7.0 as helm installs it."""
-    where = ("--namespace", OPERATOR, "--create-namespace", "--kubeconfig", str(own_api_server.path))
-    run("install", OPERATOR, str(model("v26.7.0")), *where, values=OURS)
-    return Client(own_api_server.kubeconfig)
+def installed(api_server: ApiServer, shared_cluster: SimulatedCluster) -> Iterator[Client]:
+    """v26.7.0 as helm installs it. Helm changes no definitions that exist: those of another release are replaced."""
+    shared_cluster.defined = ""
+    client = Client(api_server.kubeconfig)
+    for item in crds(OPERATOR, "v26.7.0"):
+        if client.find(f"{DEFINITIONS}/{item['metadata']['name']}"):
+            replace_definition(client, item)
+    where = ("--namespace", OPERATOR, "--kubeconfig", str(api_server.path))
+    run("install", OPERATOR, str(model("v26.7.0")), "--create-namespace", *where, values=OURS)
+    yield client
+    subprocess.run([helm(), "uninstall", OPERATOR, "--no-hooks", *where], check=True, capture_output=True)
 
 
 def test_helm_installs_the_chart_and_the_policy_is_what_it_renders(installed: Client) -> None:

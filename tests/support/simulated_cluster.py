@@ -44,6 +44,10 @@ class SimulatedCluster:
     client: Client
     helm: Helm
     joined: list[str] = field(default_factory=list[str])
+    defined: str = ""
+    """Release of the operator whose CRDs the cluster has by `definitions`."""
+    has_installed: bool = False
+    """True if helm may have a release of the operator that `clear` has to remove."""
 
     # The cluster
 
@@ -114,6 +118,7 @@ class SimulatedCluster:
             self.driver(resource.name, dict(resource.spec))
 
     def helm_upgrade(self, release: str, values: Mapping[str, Any]) -> None:
+        self.has_installed = True
         chart = chart_source("gpu-operator", release, "")
         arguments = ("upgrade", "--install", "gpu-operator", str(chart), "--namespace", NAMESPACE, "--values", "-")
         self.helm.run(*arguments, "--wait", "--timeout", f"{LIMIT:g}s", stdin=yaml.safe_dump(dict(values)))
@@ -125,18 +130,25 @@ class SimulatedCluster:
         )
 
     def definitions(self, release: str) -> None:
-        """Replaces the CRDs by those of another release, as if the cluster were new."""
+        """Replaces the CRDs by those of another release, as if the cluster were new.
+
+        The API server compiles each of them again, which takes seconds of processor time.
+        """
+        if release == self.defined:
+            return
         for item in crds("gpu-operator", release):
             replace_definition(self.client, item)
+        self.defined = release
 
     def clear(self) -> None:
         """Removes everything that a scenario has made."""
         for item in self.all("nvidia.com/v1alpha1", "NVIDIADriver"):
             self._delete(f"/apis/nvidia.com/v1alpha1/nvidiadrivers/{item['metadata']['name']}")
-        if self.helm.last_release("gpu-operator", NAMESPACE) is not None:
+        if self.has_installed and self.helm.last_release("gpu-operator", NAMESPACE) is not None:
             self.helm.run(
                 "uninstall", "gpu-operator", "--namespace", NAMESPACE, "--no-hooks", "--timeout", f"{LIMIT:g}s"
             )
+        self.has_installed = False
         for item in self.all("nvidia.com/v1", "ClusterPolicy"):
             self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
         for name in self.joined:
