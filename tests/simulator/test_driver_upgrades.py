@@ -68,6 +68,7 @@ def has_newer(cluster: SimulatedCluster, node: str) -> bool:
     return version == NEWER and state(cluster, node) == ("upgrade-done", False)
 
 
+@pytest.mark.deep  # in `make test`: the wait in test_gpu_upgrades.py, a change in test_gpu_driver_changes.py
 def test_another_driver_waits_for_a_task_and_continues_after_it(cluster: SimulatedCluster) -> None:
     (node,) = started(cluster, 1)
     assert WORKFLOW_LABEL not in TASK

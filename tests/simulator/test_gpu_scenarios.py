@@ -22,6 +22,7 @@ from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 from tests.support.waiting import remains, until
 
 
+@pytest.mark.deep  # in `make test`: both sources of the default stack in test_stack.py, each source in test_gpu_node.py
 def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: SimulatedCluster) -> None:
     settings = stack()
     h100, rtx = prepared(cluster, settings)
@@ -242,6 +243,7 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
     assert cluster.is_ready(h100)
 
 
+@pytest.mark.deep  # in `make test`: keys without effect, refused by the same helm, in test_chart_values.py
 @pytest.mark.parametrize(
     ("path", "value"), [("driver.tolerations", []), ("devicePlugin.mps", {"root": "/x"}), ("toolkit.envs", [])]
 )

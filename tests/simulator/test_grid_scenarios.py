@@ -86,6 +86,7 @@ def readiness(pod: Mapping[str, Any]) -> list[str]:
     return [each["status"] for each in at(pod, "status.conditions", []) if each["type"] == "Ready"]
 
 
+@pytest.mark.deep  # in `make test`: the key in test_grid_simulated.py, an early validator in host/test_lifecycle.py
 def test_validator_first_with_an_incomplete_config_map_its_pods_are_deleted_once_the_driver_works(
     cluster: SimulatedCluster,
 ) -> None:
