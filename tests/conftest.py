@@ -40,7 +40,7 @@ SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
-FIRST = ("test_types", "running", "api_server", "test_autoscaling", "test_osmo_charts")
+FIRST = ("test_types", "running", "api_server", "test_autoscaling")
 """Groups in the order in which they begin, by the processor time that they take: the others run beside them. The one
 that makes the snapshot of the default stack is the first of the simulator, and those that do not need it are next."""
 
