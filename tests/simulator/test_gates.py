@@ -31,8 +31,8 @@ def kubectl(simulation: Simulation, *arguments: str) -> str:
 def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
     running: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("h100gpu", "rtxprogpu"):
-        pool = physai("status", STACK, "--json").pool(name)
+    status = physai("status", STACK, "--json")
+    for pool in map(status.pool, ("h100gpu", "rtxprogpu")):
         assert pool["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 1}}
         assert (pool["sharing"], pool["gates"]) == ("none", [])
     assert physai("gates", STACK, "--json").json["open"]
@@ -50,7 +50,6 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
     assert running.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
     [gate] = physai("status", STACK, "--json").pool("h100gpu")["gates"]
     assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
-    physai("preview", STACK)
 
     assert physai("gates", STACK, expect=1).out.count("is closed") == 1
     kubectl(running, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")

@@ -94,17 +94,23 @@ def workflow(folder: Path, name: str, platform: str, **more: Any) -> Path:
     return path
 
 
-def test_osmo_is_installed_and_every_sample_runs_to_completion(running: Simulation) -> None:
+def test_osmo_is_installed_and_a_workflow_on_two_platforms_runs_to_completion(running: Simulation) -> None:
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
     assert document["osmo"]["platforms"]["rtxpro"] == "rtxprogpu"
+    (ran,) = physai("run", str(SAMPLES / "train-and-evaluate.yaml"), "--json").json["workflows"]
+    assert ran["status"] == "COMPLETED"
+    placed = {task["name"]: task["node"].split("-")[1] for task in ran["tasks"]}
+    assert placed == {"train": "h100gpu", "evaluate": "rtxprogpu"}
+    assert physai("status", "--json").json["osmo"]["workflows"][-1]["id"] == ran["id"]
+
+
+@pytest.mark.deep  # in `make test`: the sample above, and what each requests in tests/unit/cli/test_osmo_cli.py
+def test_every_sample_runs_to_completion(running: Simulation) -> None:
+    del running
     ran = physai("run", str(SAMPLES), "--json").json["workflows"]
     assert len(ran) == len(list(SAMPLES.glob("*.yaml")))
     assert {each["status"] for each in ran} == {"COMPLETED"}
-    both = next(each for each in ran if each["id"].startswith("train-and-evaluate"))
-    placed = {task["name"]: task["node"].split("-")[1] for task in both["tasks"]}
-    assert placed == {"train": "h100gpu", "evaluate": "rtxprogpu"}
-    assert physai("status", "--json").json["osmo"]["workflows"][-1]["id"] == ran[-1]["id"]
 
 
 @pytest.mark.deep  # in `make test`: the platform of each pool in test_osmo_platforms.py, scaling in test_autoscaling.py

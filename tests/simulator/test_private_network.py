@@ -49,6 +49,7 @@ def of_type(simulation: Simulation, name: str) -> list[Mapping[str, Any]]:
     return [each for each in simulation.cloud_resources().values() if each["type"].rpartition(":")[2] == name]
 
 
+@pytest.mark.deep  # in `make test`: what is replaced in test_components_private.py, the words in test_cli_moves.py
 @pytest.mark.usefixtures("running")
 def test_the_preview_of_a_move_says_that_the_cluster_is_replaced_and_why(private: tuple[str, ...]) -> None:
     found = physai("preview", *private, "--json").json
