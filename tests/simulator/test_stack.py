@@ -29,6 +29,9 @@ STACK = "dev-westus2"
 LABEL = ("--set", "pools.h100gpu.labels={team: vision}")
 SHARED = ("--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")
 """A change that reaches a ConfigMap, a quota and a Helm release."""
+FOLLOWING = ("ConfigMap", "ConfigMap", "NVIDIADriver", "Release", "ResourceQuota", "ValidatingAdmissionPolicy")
+"""Kinds that follow the size, the sharing and the labels of a pool."""
+PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 
 
 def changed_files() -> str:
@@ -84,8 +87,8 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
     assert changed_files() == before, "a command has changed the checkout"
 
 
-def test_a_pool_that_the_autoscaler_scaled_is_replaced_and_deleted_with_its_nodes(
-    running_to_the_end: Simulation,
+def test_a_pool_that_the_autoscaler_scaled_is_changed_behind_a_proxy_and_deleted_with_its_nodes(
+    running_to_the_end: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That an update keeps the autoscaler's nodes is in test_autoscaling.py."""
     cluster, namespace = client(), "default"
@@ -99,19 +102,25 @@ def test_a_pool_that_the_autoscaler_scaled_is_replaced_and_deleted_with_its_node
     assert (shown["nodes"], shown["ready"], shown["gpusAllocatable"]) == (2, 2, 2)
 
     old = {node["metadata"]["uid"] for node in h100_nodes()}
-    change = (*fixed("h100gpu", 3), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
+    change = (*fixed("h100gpu", 3), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5", *SHARED, *LABEL)
     planned, *follows = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
     kinds = sorted((each["op"], each["type"].rpartition(":")[2]) for each in follows)
-    follow_sizes = ["ConfigMap", "ResourceQuota", "ValidatingAdmissionPolicy"]
-    assert kinds == [("update", kind) for kind in follow_sizes], "what workflows may request, and what selects the pool"
+    assert kinds == [("update", kind) for kind in FOLLOWING]
     assert (planned["op"], planned["nodesLost"], planned["replacedBecauseOf"]) == ("replace", 2, ["vmSize"])
-    replaced = physai("up", "--json", *change)
-    assert replaced.json["changes"] == {"replace": 1, "update": 3}
-    assert replaced.pool("h100gpu")["ready"] == 3
+    with monkeypatch.context() as patch:
+        for name in PROXIES:
+            patch.setenv(name, "http://127.0.0.1:9")
+        for name in ("no_proxy", "NO_PROXY"):
+            patch.delenv(name, raising=False)
+        changed = physai("up", "--json", *change)
+    assert changed.json["changes"].keys() == {"replace", "update"}
+    assert "updated Release physical-ai-gpu-operator" in changed.err
+    pool = changed.pool("h100gpu")
+    assert (pool["ready"], pool["gpusAllocatable"]) == (3, 3 * 2 * 4)
     nodes = h100_nodes()
-    assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
-        "Standard_NC80adis_H100_v5"
-    }
+    labels = [node["metadata"]["labels"] for node in nodes]
+    assert {each["node.kubernetes.io/instance-type"] for each in labels} == {"Standard_NC80adis_H100_v5"}
+    assert [each["team"] for each in labels] == ["vision"] * 3
     assert not old & {node["metadata"]["uid"] for node in nodes}
 
     physai("down")
@@ -126,6 +135,7 @@ def test_a_down_that_is_killed_is_finished_by_the_next(home: Home) -> None:
     assert list(home.folder.glob("simulations/*")) == []
 
 
+@pytest.mark.deep  # in `make test`: changes behind a proxy above, the reader in test_cli_streams.py
 def test_changes_reach_nodes_and_releases_behind_a_proxy_and_are_taken_back_for_a_reader_that_goes_away(
     running: Simulation,
 ) -> None:
@@ -133,7 +143,7 @@ def test_changes_reach_nodes_and_releases_behind_a_proxy_and_are_taken_back_for_
     path = f"/api/v1/nodes/{node['metadata']['name']}"
     client().patch(path, {"metadata": {"labels": {"feature.node/found": "1"}}}, MERGE_PATCH)
 
-    unreachable = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    unreachable = dict.fromkeys(PROXIES, "http://127.0.0.1:9")
     kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
     command = [*COMMAND, "up", STACK]
     environment = {**kept, **unreachable}

@@ -39,6 +39,25 @@ def test_a_reader_that_has_ended_is_no_defect(arguments: tuple[str, ...], unbuff
     assert "BrokenPipe" not in err
 
 
+WORK = """
+from workbench.cli.progress import Progress
+with Progress() as progress:
+    progress.note("one")
+    progress.note("two")
+raise SystemExit(7)
+"""
+
+
+def test_work_continues_when_the_reader_of_its_progress_has_ended() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        found = subprocess.run([sys.executable, "-c", WORK], stderr=writing, cwd=ROOT, check=False)
+    finally:
+        os.close(writing)
+    assert found.returncode == 7
+
+
 def test_a_full_disk_is_named() -> None:
     with open("/dev/full", "w") as full:
         code, err = ended("cost", "nope", "--json", stdout=full.fileno())
