@@ -11,7 +11,7 @@ from workbench.policies.flows.api_server import HOST
 from workbench.policies.flows.declared import MADE_BY, Flow, Required
 from workbench.policies.flows.firewalls import Packet
 from workbench.policies.flows.network_policies import Engine, decide
-from workbench.policies.flows.parties import Address, Entity, Party, Pod, Source
+from workbench.policies.flows.parties import Address, Entity, Party, Pod, Source, network_of
 from workbench.policies.flows.security_groups import AZURE, PLATFORM
 from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
 from workbench.policies.flows.world import Subnet, World
@@ -114,7 +114,7 @@ def out(  # noqa: PLR0917 - the parts of one connection
         return () if world.cluster is not None else (Verdict(None if is_needed(flow) else True, FOREIGN),)
 
     def way(subnet: Subnet) -> Hops:
-        end: Source = tag or IPv4Network(target.text)
+        end: Source = tag or network_of(target.text)
         group = subnet.group
         wholly = is_needed(flow)
         first = (group.lets_out(subnet.cidr, end, port, wholly=wholly, protocol=flow.protocol),) if group else ()

@@ -4,7 +4,7 @@ Pulumi dependency.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.policies.model import Resource, known, known_map
@@ -43,4 +43,27 @@ def last_part(reference: Any) -> str:
 
 
 def of_type(resources: Sequence[Resource], *types: str) -> list[Resource]:
+    """The resources of the types, in their order."""
+    if len(types) == 1 and isinstance(resources, tuple):
+        return list(_LAST.of(resources).get(types[0], ()))
     return [each for each in resources if each.type in types and each.custom]
+
+
+class _Last:
+    """Cache of the resources by type of the last judged stack, whose resources are asked for hundreds of times."""
+
+    def __init__(self) -> None:
+        self._known: tuple[tuple[Resource, ...], Mapping[str, list[Resource]]] = ((), {})
+
+    def of(self, resources: tuple[Resource, ...]) -> Mapping[str, list[Resource]]:
+        given, found = self._known
+        if given is not resources:
+            found = dict[str, list[Resource]]()
+            for each in resources:
+                if each.custom:
+                    found.setdefault(each.type, []).append(each)
+            self._known = (resources, found)
+        return found
+
+
+_LAST = _Last()

@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from ipaddress import IPv4Network, ip_address, ip_network
+from functools import cache
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from physical_ai.kubernetes.selectors import selects_labels
-from workbench.policies.flows.parties import Address, Party, Pod
+from workbench.policies.flows.parties import Address, Party, Pod, network_of
 
 Json = Mapping[str, Any]
 NAME = "kubernetes.io/metadata.name"
@@ -59,7 +60,7 @@ class Ground:
         `Address`, the range of all Pods for a `Pod`, and the ranges of the nodes or of the API server for an `Entity`.
         """
         if isinstance(party, Address):
-            return (IPv4Network(party.text),)
+            return (network_of(party.text),)
         if isinstance(party, Pod):
             return (self.pods,)
         if party.name == API_SERVER:
@@ -130,7 +131,11 @@ def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: P
     """
     if not isinstance(own, Pod):
         return Decision(True)
-    chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]
+    chosen = [
+        place
+        for place, each in enumerate(policies)
+        if each["metadata"]["namespace"] == own.namespace and _selects(each, own) and kind in _kinds(each)
+    ]
     key, peers = ("egress", "to") if kind == "Egress" else ("ingress", "from")
     for place in chosen:
         rules: Sequence[Json] = policies[place]["spec"].get(key) or ()
@@ -148,8 +153,8 @@ def _kinds(policy: Json) -> Sequence[str]:
 
 
 def _selects(policy: Json, pod: Pod) -> bool:
-    here = policy["metadata"]["namespace"] == pod.namespace
-    return here and selects_labels(policy["spec"].get("podSelector") or {}, pod.labels)
+    """True if a policy of the Pod's namespace selects the Pod."""
+    return selects_labels(policy["spec"].get("podSelector") or {}, pod.labels)
 
 
 def _names(peers: Sequence[Json] | None, party: Party, namespace: str, ground: Ground) -> bool:
@@ -173,16 +178,22 @@ def _in_block(block: Json, party: Party, ground: Ground) -> bool:
     """
     if ground.engine is Engine.CILIUM and not isinstance(party, Address):
         return False
-    if isinstance(party, Address) and ip_address(party.text).version != ip_network(block["cidr"]).version:
+    cidr = _network(block["cidr"])
+    if isinstance(party, Address) and _network(party.text).version != cidr.version:
         return False
-    own, cidr = ground.addresses(party), ip_network(block["cidr"])
-    left_out = [ip_network(each) for each in block.get("except") or ()]
+    own = ground.addresses(party)
+    left_out = [_network(each) for each in block.get("except") or ()]
     return all(
         isinstance(cidr, IPv4Network)
         and each.subnet_of(cidr)
         and not any(isinstance(out, IPv4Network) and each.overlaps(out) for out in left_out)
         for each in own
     )
+
+
+@cache
+def _network(text: str) -> IPv4Network | IPv6Network:
+    return ip_network(text)
 
 
 def _opens(ports: Sequence[Json] | None, connection: _Connection) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import IPv4Network
 
 
@@ -35,6 +36,12 @@ class Entity:
     """
 
     name: str
+
+
+@cache
+def network_of(address: str) -> IPv4Network:
+    """Network of one address."""
+    return IPv4Network(address)
 
 
 Party = Pod | Address | Entity

@@ -187,7 +187,10 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
     if isinstance(end, str):
         # A public range is a part of the internet, and never all of it.
         return not strict and network.is_global
-    return end.subnet_of(network) if strict else end.overlaps(network)
+    # Numbers, since ipaddress makes objects to compare two networks, and this is asked thousands of times.
+    first, last = int(network.network_address), int(network.broadcast_address)
+    start, stop = int(end.network_address), int(end.broadcast_address)
+    return first <= start and stop <= last if strict else first <= stop and start <= last
 
 
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
@@ -219,7 +222,11 @@ def groups(resources: Sequence[Resource], network: tuple[IPv4Network, ...]) -> l
     """All security groups, each with its rules, which are declared inline or as separate resources."""
     declared = [each for each in resources if each.type == GROUP]
     separate = [each for each in resources if each.type == RULE]
-    return [Group(each, tuple(_of_group(each, separate, only=len(declared) == 1)), network) for each in declared]
+    # A range within another one of the network adds nothing.
+    widest = tuple(
+        each for each in dict.fromkeys(network) if not any(each != other and each.subnet_of(other) for other in network)
+    )
+    return [Group(each, tuple(_of_group(each, separate, only=len(declared) == 1)), widest) for each in declared]
 
 
 def _of_group(group: Resource, separate: Sequence[Resource], *, only: bool) -> Iterator[Rule]:

@@ -188,10 +188,12 @@ def _pod_range(profile: Mapping[str, Any]) -> IPv4Network | None:
 
 def _workloads(resources: Sequence[Resource]) -> Iterator[Pod]:
     for each in resources:
+        if not each.type.startswith("kubernetes:"):
+            continue
         spec = known_map(each.inputs.get("spec"))
         spec = known_map(known_map(spec.get("jobTemplate")).get("spec")) or spec
         labels = known_map(known_map(known_map(spec.get("template")).get("metadata")).get("labels"))
-        if each.type.startswith("kubernetes:") and labels:
+        if labels:
             yield Pod(str(_metadata(each).get("namespace") or "default"), labels)
 
 
