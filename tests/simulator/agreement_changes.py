@@ -25,12 +25,14 @@ class Change:
         title: Name in the table.
         before: Settings that hold before the change too.
         has_way_back: False for a change that the program, or NVIDIA, lets nobody take back.
+        budget: True if a disruption budget lets the service with a GPU go never, until the way back.
     """
 
     title: str
     settings: tuple[str, ...]
     before: tuple[str, ...] = ()
     has_way_back: bool = True
+    budget: bool = False
 
 
 NEWER = "gpuOperator.version=v26.7.2"
@@ -41,6 +43,7 @@ CHANGES = (
     Change("a taint that evicts", sets("pools.h100gpu.taints=['team=a:NoExecute']")),
     Change("shared GPUs", sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")),
     Change("another driver", sets("gpuOperator.driver.version=580.178.04")),
+    Change("another driver, and a budget", sets("gpuOperator.driver.version=580.178.04"), budget=True),
     Change("another size", sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5")),
     Change("a larger disk", sets("pools.h100gpu.osDisk.sizeGb=1024")),
     Change("another node image", sets("pools.h100gpu.osSku=Ubuntu2204")),

@@ -24,6 +24,7 @@ from tests.support.waiting import until
 
 NAMESPACE = "default"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 GROUPS = f"/apis/{KAI_POD_GROUP_API}/namespaces/{NAMESPACE}/podgroups"
 SPOT = {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}
@@ -159,6 +160,20 @@ def begin(client: Client) -> dict[str, str]:
                 _create(client, PODS, task(name, pool, kind) if kind.workflow else plain)
     until(lambda: set(works(client)) == set(of_pods()), "the work does not run", state=lambda: sorted(works(client)))
     return works(client)
+
+
+def guard(client: Client, work: str) -> None:
+    """Creates a disruption budget that lets no Pod of a Deployment go, and waits until it counts."""
+    spec = {"maxUnavailable": 0, "selector": {"matchLabels": {"app": work}}}
+    _create(client, BUDGETS, {"metadata": {"name": work}, "spec": spec})
+    until(
+        lambda: client.get(f"{BUDGETS}/{work}").get("status", {}).get("currentHealthy") == 1,
+        "the budget does not count",
+    )
+
+
+def unguard(client: Client, work: str) -> None:
+    _delete(client, f"{BUDGETS}/{work}")
 
 
 def settle(client: Client) -> None:

@@ -21,7 +21,7 @@ from physical_ai.repository import ROOT
 from simulator.kubernetes.client import Client
 from simulator.simulation import Simulation
 from tests.simulator.agreement_changes import BASE, CHANGES, Change
-from tests.simulator.agreement_work import KINDS, begin, observed, of_pods, settle, works
+from tests.simulator.agreement_work import KINDS, begin, guard, observed, of_pods, settle, unguard, works
 from tests.simulator.physai import physai
 from workbench.impact.agreement import FILE, UNSEEN, Cell, agreement, table
 
@@ -30,6 +30,7 @@ RECORD = "PHYSAI_RECORD_AGREEMENT"
 FOLDER = "PHYSAI_AGREEMENT_FOLDER"
 """Variable with a folder that keeps the cells of each change, so that a run that was interrupted can be continued."""
 KEPT = Path(os.environ.get(FOLDER, ""))
+GUARDED = "serve"
 GATE_SECONDS = "20"
 """Seconds for which `up` waits for GPUs: an upgrade that waits for work does not end before the work."""
 LEAST = 0.95
@@ -92,7 +93,10 @@ def test_what_the_preview_says_happens_to_the_work(
     start = (*BASE, *change.before)
     up(*start)
     begin(cluster(running))
+    if change.budget:
+        guard(cluster(running), GUARDED)
     cells = make(running, change.title, (*start, *change.settings))
+    unguard(cluster(running), GUARDED)
     if change.has_way_back:
         cells += make(running, f"{change.title}, back", start)
     settle(cluster(running))

@@ -11,6 +11,7 @@ from workbench.impact.ways import Way
 from workbench.impact.work import Work
 
 WAITS = "the node waits until the work has ended, without a limit"
+TURN = "its node's turn may come only after nodes that wait for work"
 
 
 def waits_for(work: Work, change: Change, way: Way) -> bool:

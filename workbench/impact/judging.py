@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.settings.facts.labels import split_taint
 from workbench.impact.changes import Change
-from workbench.impact.drains import WAITS, kept_by, waits_for
+from workbench.impact.drains import TURN, WAITS, kept_by, waits_for
 from workbench.impact.grid import policy
 from workbench.impact.outages import Outage, outages
 from workbench.impact.pools import PoolFacts
@@ -43,6 +43,8 @@ class Effect:
         minutes: Least and most minutes until the Pod's node offers GPUs again; 0 if the node never stops offering GPUs.
         lost: Least and most GPU-hours lost.
         unsaved: GPU-hours lost if the work has written no checkpoint so far.
+        in_turn: True if nothing but the turn of the Pod's node ends the Pod, in a change that clears one node after the
+            other and waits for work on each.
     """
 
     work: Work
@@ -52,6 +54,7 @@ class Effect:
     minutes: tuple[float, float] = (0, 0)
     lost: tuple[float, float] = (0, 0)
     unsaved: float = 0
+    in_turn: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def judge(
         now: Present time, with time zone.
     """
     hits, unknown = _ways_of(changes, pools)
-    effects = _with_gangs([_effect(each, hits, pools, now) for each in work], now)
+    effects = _with_gangs(_in_turn([_effect(each, hits, pools, now) for each in work]), now)
     said = [each.reason for each in hits if _is_note(each.way)]
     return Impact(
         effects=tuple(sorted(effects, key=lambda each: (-each.fate, not each.sure, each.work.owner, each.work.name))),
@@ -150,7 +153,24 @@ def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], no
     reasons = [each.reason for each in causes]
     if worst is Fate.UNTOUCHED and (why := kept_by(work, [(each.change, each.way) for each in causes])):
         reasons.append(why)
-    return Effect(work, worst, sure, tuple(dict.fromkeys(reasons)), minutes, lost, unsaved)
+    in_turn = all(each.way.jobs and each.way.order == "one-by-one" for each in causes)
+    return Effect(work, worst, sure, tuple(dict.fromkeys(reasons)), minutes, lost, unsaved, in_turn)
+
+
+def _in_turn(effects: Sequence[Effect]) -> list[Effect]:
+    """The effects after the rule that one node waits for the other: a node that waits for work holds up all nodes of
+    its pool that are cleared after it, so that their Pods may run on for as long.
+    """
+    waiting: dict[str, set[str]] = {}
+    for each in effects:
+        if WAITS in each.reasons:
+            waiting.setdefault(each.work.pool, set()).add(each.work.node)
+    return [
+        replace(each, sure=False, reasons=(*each.reasons, TURN))
+        if each.in_turn and each.fate >= Fate.RESTARTED and waiting.get(each.work.pool, set()) - {each.work.node}
+        else each
+        for each in effects
+    ]
 
 
 def _rank(found: tuple[Fate, bool]) -> tuple[Fate, bool]:

@@ -106,6 +106,16 @@ def test_tasks_for_which_an_upgrade_waits_are_named() -> None:
     assert found.notes == ("nodes wait until this work has ended, without a limit: workflow train-1",)
 
 
+@pytest.mark.parametrize(
+    ("node", "sure"), [("node-a", True), ("node-b", False)], ids=["the same node", "another node of the pool"]
+)
+def test_a_node_that_waits_for_a_task_holds_up_the_others_of_its_pool(node: str, sure: bool) -> None:
+    service = replace(SERVICE, node=node)
+    (effect, _) = judge([driver("spec.version")], [training(), service], POOLS, NOW).effects
+    assert (effect.work.owner, effect.fate, effect.sure) == (SERVICE.owner, Fate.RESTARTED, sure)
+    assert ("its node's turn may come only after nodes that wait for work" in effect.reasons) is not sure
+
+
 def test_a_gang_across_two_pools_that_both_change_ends_once_with_both_reasons() -> None:
     other = training(name="train-1", node="node-b", pool="rtxprogpu", task="sim")
     changes = [pool("replace"), pool("delete", name="rtxprogpu")]
