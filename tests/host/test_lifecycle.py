@@ -126,7 +126,10 @@ def test_reboot_brings_the_driver_back_without_an_install(harness: Harness) -> N
 
 @pytest.mark.parametrize(
     "step",
-    ["installer:half", "rmmod:nvidia", *(pytest.param(f"installer:{step}", marks=DEEP) for step in ("build", "load"))],
+    [
+        "installer:half",
+        *(pytest.param(step, marks=DEEP) for step in ("rmmod:nvidia", "installer:build", "installer:load")),
+    ],
 )
 def test_power_fails_in_the_middle(served: Harness, step: str) -> None:
     served.node.hold(step)
@@ -171,6 +174,7 @@ def test_job_that_is_killed_is_cleaned_up_and_done_again(harness: Harness, step:
 # -- the seed's way, and the end
 
 
+@pytest.mark.deep  # in `make test`: the marks at each step in tests/unit/agents/test_grid_agent_service.py
 def test_seed_profile_makes_marker_and_mount_after_success_and_removes_them_before_a_change(
     harness: Harness,
 ) -> None:

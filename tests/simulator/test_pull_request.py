@@ -70,6 +70,7 @@ def add_a_stack_with_a_mistake(files: Path) -> None:
     (files / "stacks" / f"Pulumi.{NEW}.yaml").write_text(wrong)
 
 
+@pytest.mark.deep  # in `make test`: a clone's in test_workflows_from_a_clone.py, words in test_pull_request_comment.py
 def test_a_mistake_in_a_new_stack_is_in_the_comment_and_nothing_is_left(
     files: Path, scratch: Path, tmp_path: Path
 ) -> None:
