@@ -34,8 +34,8 @@ from simulator.kubernetes.readiness import (
     limit,
     unready,
     waiting,
-    waiting_for,
 )
+from simulator.kubernetes.wait_for import waiting_for
 from simulator.wire import Refused
 
 DELETE_SECONDS = 600

@@ -6,12 +6,10 @@ has no message about Pods that fit on no node; `physai why` and the gates have s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from simulator.kubernetes.jsonpath import find
 from simulator.kubernetes.objects import Object, gvk_of, metadata, name_of
 from simulator.kubernetes.pods import READY, pod_state
 
@@ -82,34 +80,6 @@ def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
     return check(obj, around or Surroundings()) if check else None
 
 
-def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """Unmet conditions of the `pulumi.com/waitFor` annotation; None if all conditions are met.
-
-    An expression has the form `condition=Type[=Status]` or `jsonpath={.path}[=value]`. The annotation is one
-    expression, or a JSON list of expressions that must all hold. Raises ValueError for any other form, and
-    JsonPathError for a path that can't be read.
-    """
-    missing = tuple(text for text in (_unmet(obj, one) for one in parse_wait_for(expressions)) if text)
-    return Waiting(missing) if missing else None
-
-
-def parse_wait_for(expressions: str) -> list[str]:
-    """The separate expressions of a `pulumi.com/waitFor` annotation. Raises ValueError if an expression has no known
-    form.
-    """
-    try:
-        parsed: Any = json.loads(expressions)
-    except ValueError:
-        parsed = expressions
-    wanted = [str(item) for item in cast("list[Any]", parsed)] if isinstance(parsed, list) else [expressions]
-    if not wanted:
-        raise ValueError("at least one condition must be specified")
-    for expression in wanted:
-        if not expression.startswith(("jsonpath=", "condition=")):
-            raise ValueError(f'expected a "jsonpath=" or "condition=" prefix, got "{expression}"')
-    return wanted
-
-
 def blocking_finalizers(obj: Object) -> str:
     """Reason why the deletion of an object does not end, for example a finalizer; the text is for a person. Empty if no
     reason is known.
@@ -128,35 +98,12 @@ def blocking_finalizers(obj: Object) -> str:
     return "; ".join([*held, *conditions])
 
 
-def _unmet(obj: Object, expression: str) -> str:
-    form, _, rest = expression.partition("=")
-    if form == "condition":
-        kind, _, status = rest.partition("=")
-        wanted = status or "True"
-        held = _condition(obj, kind)
-        if str(held.get("status", "")).lower() == wanted.lower():
-            return ""
-        message = f": {held['message']}" if held.get("message") else ""
-        return f'condition "{kind}" is {held.get("status", "not set")}, waiting for {wanted}{message}'
-    path, value = (rest[: rest.index("}") + 1], rest[rest.index("}") + 1 :]) if "}" in rest else (rest, "")
-    found = find(obj, path)
-    if not value.startswith("="):
-        return "" if found else f"{path} is not set"
-    wanted = value[1:].strip("'\"")
-    shown = ", ".join(map(_text, found)) or "not set"
-    return "" if found and all(_text(item) == wanted for item in found) else f"{path} is {shown}, waiting for {wanted}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _deployment(obj: Object, around: Surroundings) -> Waiting | None:
     status, wanted = _part(obj, "status"), int(_part(obj, "spec").get("replicas", 1))
     updated, ready, total = (int(status.get(key) or 0) for key in ("updatedReplicas", "readyReplicas", "replicas"))
     if _observed(obj) and updated >= wanted and ready >= wanted and total <= updated:
         return None
-    progressing, available = _condition(obj, "Progressing"), _condition(obj, "Available")
+    progressing, available = condition_of(obj, "Progressing"), condition_of(obj, "Available")
     shown = [
         f"[{condition.get('reason')}] {condition.get('message')}"
         for condition in (progressing, available)
@@ -211,11 +158,11 @@ def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _job(obj: Object, around: Surroundings) -> Waiting | None:
-    failed = _condition(obj, "Failed")
+    failed = condition_of(obj, "Failed")
     if failed.get("status") == "True" and failed.get("reason") in _FINAL:
         return Waiting((f"[{failed.get('reason')}] {failed.get('message')}",), final=True)
     started = _part(obj, "status").get("startTime")
-    return None if started and _condition(obj, "Complete").get("status") == "True" else _waits()
+    return None if started and condition_of(obj, "Complete").get("status") == "True" else _waits()
 
 
 def _pod(obj: Object, around: Surroundings) -> Waiting | None:
@@ -229,10 +176,10 @@ def _namespace(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _crd(obj: Object, around: Surroundings) -> Waiting | None:
-    refused = _condition(obj, "NamesAccepted")
+    refused = condition_of(obj, "NamesAccepted")
     if refused.get("status") == "False":
         return Waiting((f"[{refused.get('reason')}] {refused.get('message')}",), final=True)
-    if _condition(obj, "Established").get("status") == "True":
+    if condition_of(obj, "Established").get("status") == "True":
         return None
     return _waits("the CustomResourceDefinition is not established yet")
 
@@ -311,7 +258,8 @@ def _conditions(obj: Object) -> list[Object]:
     return cast("list[Object]", _part(obj, "status").get("conditions") or [])
 
 
-def _condition(obj: Object, kind: str) -> Object:
+def condition_of(obj: Object, kind: str) -> Object:
+    """Condition of a type in an object's status; empty where the status has none of this type."""
     return next((item for item in _conditions(obj) if item.get("type") == kind), dict[str, Any]())
 
 

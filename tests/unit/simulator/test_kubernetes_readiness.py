@@ -16,8 +16,8 @@ from simulator.kubernetes.readiness import (
     limit,
     unready,
     waiting,
-    waiting_for,
 )
+from simulator.kubernetes.wait_for import waiting_for
 
 
 def obj(kind: str, api_version: str = "v1", generation: int = 1, **fields: Any) -> dict[str, Any]:
