@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.planning import manifests
-from physical_ai.settings.models.tree import Access
+from physical_ai.settings.models.access import Access
 
 CLAIM_KINDS = {
     "apiGroups": ["resource.k8s.io"],

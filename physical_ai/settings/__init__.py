@@ -13,9 +13,12 @@ from physical_ai.settings.layers.names import STACKS, StackName, existing
 from physical_ai.settings.layers.overlay import Overlay
 from physical_ai.settings.loaded import Explained, Loaded, dump
 from physical_ai.settings.loading import deployed_to_azure, layers_below, load, load_config
+from physical_ai.settings.models.access import Access, ClusterPrincipal
+from physical_ai.settings.models.cluster import ApiAccess, Autoscaler, Cluster, Upgrades, Window
 from physical_ai.settings.models.gpu import GpuOperator, Mig, Mps, OperatorDriver, Sharing, TimeSlicing, Toolkit
 from physical_ai.settings.models.grid_driver import GridDriver, GridInstaller, GridPackage
 from physical_ai.settings.models.monitoring import Monitoring
+from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import (
     MANAGED_DISK_GIB,
     Driver,
@@ -29,17 +32,7 @@ from physical_ai.settings.models.node_pools import (
     Upgrade,
 )
 from physical_ai.settings.models.osmo import Osmo, OsmoPlatform, OsmoTimeouts, Quota
-from physical_ai.settings.models.tree import (
-    Access,
-    ApiAccess,
-    Autoscaler,
-    Cluster,
-    ClusterPrincipal,
-    Network,
-    Settings,
-    Upgrades,
-    Window,
-)
+from physical_ai.settings.models.tree import Settings
 
 __all__ = [
     "MANAGED_DISK_GIB",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from physical_ai.catalog.aks import Role
-from physical_ai.settings.models.tree import Access
+from physical_ai.settings.models.access import Access
 
 PrincipalType = Literal["User", "Group", "ServicePrincipal"]
 

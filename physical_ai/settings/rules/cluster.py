@@ -20,7 +20,8 @@ from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_net
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.pools import driver_facts, pool_paths
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.tree import Cluster, Settings
+from physical_ai.settings.models.cluster import Cluster
+from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, finding, warning
 
 MOST_AUTHORIZED = 200
