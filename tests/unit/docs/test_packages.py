@@ -29,6 +29,7 @@ FAR = {
     "physical_ai/planning/part_fields.py",
     "physical_ai/planning/part_files.py",
     "physical_ai/planning/part_names.py",
+    "physical_ai/planning/part_plans.py",
     "physical_ai/planning/part_readings.py",
     "physical_ai/planning/release_upgrade.py",
 }
