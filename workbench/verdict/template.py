@@ -8,7 +8,7 @@ MB for a resource, 800 resources).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from workbench.verdict import bodies
@@ -38,8 +38,10 @@ def plan(
         fixed: Template expressions by placeholder in the recording, for example for the tenant's id.
     """
     found, parameters, left_out = subjects(recorded, subscription, fixed or {})
-    fits = [each for each in found if _size(_resource(each, found)) <= LARGEST_RESOURCE]
-    large = [each for each in found if each not in fits]
+    beside = _ids(found)
+    sizes = [(each, _size(_resource(each, beside))) for each in found]
+    fits = [each for each, size in sizes if size <= LARGEST_RESOURCE]
+    large = [each for each, size in sizes if size > LARGEST_RESOURCE]
     left_out += [(f"{each.arm_type} {each.name}", "it is larger than the 1 MB that ARM takes") for each in large]
     made: list[Deployment] = []
     waiting = _parts(fits)
@@ -60,9 +62,9 @@ def plan(
 def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
     """The resources, distributed over templates that each stay within ARM's size limit."""
     parts: list[list[Subject]] = []
-    size = 0
+    size, beside = 0, _ids(found)
     for each in found:
-        own = _size(_resource(each, found))
+        own = _size(_resource(each, beside))
         if not parts or size + own > LARGEST_TEMPLATE - _ROOM:
             parts.append([])
             size = 0
@@ -74,7 +76,7 @@ def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
 def _template(
     part: Sequence[Subject], every: Sequence[Subject], subscription: str, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    ids = {each.resource_id for each in part}
+    ids = _ids(part)
     placed: dict[tuple[str, str], list[Subject]] = {}
     for each in part:
         of = bodies.subscription_of(each.resource_id) or subscription
@@ -88,12 +90,12 @@ def _template(
         if each.arm_type == GROUP_TYPE
         and (each.resource_id in ids or bodies.group_of(each.resource_id).lower() in used)
     ]
-    resources = [_resource(each, part) for each in groups]
+    resources = [_resource(each, ids) for each in groups]
     own_groups = {bodies.group_of(each.resource_id).lower(): each.resource_id for each in groups}
     names = _names(placed, subscription)
     for (of, group), inside in placed.items():
         if not group and of.lower() == subscription.lower():
-            resources += [_resource(each, part) for each in inside]
+            resources += [_resource(each, ids) for each in inside]
             continue
         needs = {names[at] for at in placed if at != (of, group) and names[at] and _depends(inside, placed[at])}
         for number in range(0, len(inside), MOST_RESOURCES):
@@ -118,7 +120,7 @@ def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[s
 
 
 def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
-    ids = {each.resource_id for each in on}
+    ids = _ids(on)
     return any(ids & set(each.depends_on) for each in inside)
 
 
@@ -130,7 +132,8 @@ def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits:
         waits: Resources and deployments that must exist first.
     """
     of, group = place
-    resources = [_resource(each, inside) for each in inside]
+    beside = _ids(inside)
+    resources = [_resource(each, beside) for each in inside]
     used = _parameters_of(resources)
     where = {"resourceGroup": group} if group else {"location": "[deployment().location]"}
     template = _document(GROUP_SCHEMA if group else SUBSCRIPTION_SCHEMA, resources, dict.fromkeys(used))
@@ -166,12 +169,17 @@ def _document(schema: str, resources: Sequence[Any], parameters: Iterable[str]) 
     }
 
 
-def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
-    """A resource as a template writes it. It depends only on resources in `beside`, which are in the same template."""
+def _ids(subjects: Iterable[Subject]) -> Set[str]:
+    return {each.resource_id for each in subjects}
+
+
+def _resource(subject: Subject, beside: Set[str]) -> dict[str, Any]:
+    """A resource as a template writes it. It depends only on resources in `beside`, the ids of those in the same
+    template.
+    """
     scope, _, path = subject.resource_id.rpartition("/providers/")
     segments = path.split("/")
-    present = {each.resource_id for each in beside}
-    waits = [each for each in subject.depends_on if each in present]
+    waits = [each for each in subject.depends_on if each in beside]
     if subject.arm_type == GROUP_TYPE:
         name, of = subject.resource_id.rpartition("/")[2], {}
     else:

@@ -174,15 +174,12 @@ def test_messages_and_logs_lose_what_follows_a_telling_word(text: str) -> None:
 def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     def cost(size: int) -> float:
         text = (unit * (size // len(unit) + 1))[:size]
-        costs: list[float] = []
-        for _ in range(2):
-            start = time.process_time()
-            Remover().text(text)
-            costs.append(time.process_time() - start)
-        return min(costs)
+        start = time.process_time()
+        Remover().text(text)
+        return time.process_time() - start
 
-    # Sixteen times as long: a quadratic expression takes 256 times as much.
-    assert cost(1 << 17) < 64 * max(cost(1 << 13), 1e-3), re.escape(unit)
+    # Eight times as long: a quadratic expression takes 64 times as much. A machine may be slow for a moment.
+    assert any(cost(1 << 16) < 24 * max(cost(1 << 13), 1e-3) for _ in range(4)), re.escape(unit)
 
 
 def test_logs_are_read_only_if_they_are_wanted() -> None:

@@ -73,15 +73,12 @@ def test_a_host_is_replaced_in_any_case() -> None:
 def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     def cost(size: int) -> float:
         item = {"metadata": {"name": "a"}, "message": (unit * size)[:size]}
-        costs: list[float] = []
-        for _ in range(2):
-            start = time.process_time()
-            recorded("/api/v1/events", item)
-            costs.append(time.process_time() - start)
-        return min(costs)
+        start = time.process_time()
+        recorded("/api/v1/events", item)
+        return time.process_time() - start
 
-    # Sixteen times as long: a quadratic expression takes 256 times as much.
-    assert cost(1 << 17) < 64 * max(cost(1 << 13), 1e-3)
+    # Eight times as long: a quadratic expression takes 64 times as much. A machine may be slow for a moment.
+    assert any(cost(1 << 16) < 24 * max(cost(1 << 13), 1e-3) for _ in range(4))
 
 
 @pytest.mark.parametrize(
