@@ -138,14 +138,16 @@ def _page() -> Iterator[str]:
 
     yield "# The GRID driver agent's states"
     yield "\nMade from the code by `python -m tests.support.grid_agent_states`; a test keeps it fresh.\n"
-    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides again from"
-    yield "what it sees at every step, so it may enter anywhere: what is right already is skipped.\n"
+    yield "Each arrow is a change of state that the machine makes; below the picture is in which situations. The agent"
+    yield "decides again from what it sees at every step, so it may enter anywhere: what is right already is skipped.\n"
     yield "```mermaid\nstateDiagram-v2\n    accTitle: The states of the GRID driver agent"
-    yield "    accDescr: Each arrow is a change of state, with the situations in which it happens."
+    yield "    accDescr: Each arrow is a change of state."
     yield "    [*] --> inspecting"
-    for (before, after), names in sorted(transitions().items(), key=lambda item: _order(item[0])):
-        yield f"    {before.value} --> {after.value}: {', '.join(names)}"
-    yield "```\n\n## States\n\n| state | what is done in it |\n|---|---|"
+    changes = sorted(transitions().items(), key=lambda item: _order(item[0]))
+    yield from (f"    {before.value} --> {after.value}" for (before, after), _ in changes)
+    yield "```\n\n| from | to | in these situations |\n|---|---|---|"
+    yield from (f"| `{before.value}` | `{after.value}` | {', '.join(names)} |" for (before, after), names in changes)
+    yield "\n## States\n\n| state | what is done in it |\n|---|---|"
     meanings = _docs(steps.State)
     for state in State:
         done = ", ".join(f"`{step.value}`" for step, of in plan.STATE_OF.items() if of is state)
