@@ -89,31 +89,44 @@ def workflow(folder: Path, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """A folder for each text: one command checks the files of all."""
+    made = [tmp_path / str(number) for number in range(len(HOSTILE))]
+    for each in made:
+        each.mkdir()
+    return made
+
+
 @pytest.mark.parametrize("options", [[], ["--json"], ["--format", "github"]], ids=" ".join)
-def test_findings_are_not_obeyed(
-    text: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["lint", str(workflow(tmp_path, text)), *options]) == 3
+def test_findings_are_not_obeyed(options: list[str], folders: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(workflow(folder, text)) for folder, text in zip(folders, HOSTILE, strict=True)]
+    assert run(["lint", *files, *options]) == 3
     captured = capsys.readouterr()
     own = [line for line in captured.out.splitlines() if line.startswith(("::error file=", "::warning file="))]
     assert bool(own) == ("github" in options)
     assert [line for line in obeyed(captured.out + captured.err) if line not in own] == []
     assert all(line.isprintable() for line in own)
+    shown = captured.out + captured.err
+    assert [folder for folder in folders if str(folder) not in shown.replace("\n", "")] == []
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_objects_are_not_obeyed_and_say_the_same(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = text.replace("\udcff", "\u00ff")
-    file = workflow(tmp_path, text)
-    bad = (f"{json.dumps(text)}: 1", f"localpath: {json.dumps(text)}", f"image: {json.dumps(text)}")
-    written = file.read_text().replace(bad[0], "backend: x", 1).replace(bad[1], "contents: y")
-    file.write_text(written.replace(bad[2], "image: registry.example/x:1"))
-    assert run(["lint", str(file), "--objects"]) == 3
+def test_objects_are_not_obeyed_and_say_the_same(folders: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [text.replace("\udcff", "\u00ff") for text in HOSTILE]
+    files: list[str] = []
+    for folder, text in zip(folders, texts, strict=True):
+        file = workflow(folder, text)
+        bad = (f"{json.dumps(text)}: 1", f"localpath: {json.dumps(text)}", f"image: {json.dumps(text)}")
+        written = file.read_text().replace(bad[0], "backend: x", 1).replace(bad[1], "contents: y")
+        file.write_text(written.replace(bad[2], "image: registry.example/x:1"))
+        files.append(str(file))
+    assert run(["lint", *files, "--objects"]) == 3
     captured = capsys.readouterr()
     assert obeyed(captured.out + captured.err) == []
     pods = [item for item in yaml.safe_load_all(captured.out) if item["kind"] == "Pod"]
-    assert {"name": "A", "value": text} in pods[0]["spec"]["containers"][0]["env"]
+    given = [pod["spec"]["containers"][0]["env"] for pod in pods]
+    assert len(given) == len(texts)
+    assert [text for text, env in zip(texts, given, strict=True) if {"name": "A", "value": text} not in env] == []
 
 
 @pytest.mark.parametrize(

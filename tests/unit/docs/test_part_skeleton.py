@@ -12,7 +12,7 @@ from docs.generator.part_skeleton import files, input_problem, next_steps
 from docs.generator.part_templates import FILES
 from physical_ai.planning.part_files import OPEN, open_lines
 from physical_ai.repository import ROOT
-from tests.support.part_copy import CHART, DAY, NAME, VERSION, PartCopy, part_copy
+from tests.support.part_copy import CHART, COLD, DAY, NAME, VERSION, PartCopy, part_copy
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_a_part_has_eight_files_in_one_folder(copied: PartCopy) -> None:
 
 
 def explained(copied: PartCopy) -> tuple[int, str]:
-    return copied.answer("explain", "dev-westus2", "parts.madeUp")
+    return copied.answer("explain", "dev-westus2", "parts.madeUp", loaded=COLD)
 
 
 def fault(copied: PartCopy, place: str) -> None:
@@ -36,18 +36,27 @@ def fault(copied: PartCopy, place: str) -> None:
     assert place in text
 
 
-def test_a_new_part_is_a_fault_with_its_file_until_it_is_filled_in_and_then_breaks_no_policy(copied: PartCopy) -> None:
+def test_a_new_part_is_a_fault_with_its_file_until_it_is_filled_in(copied: PartCopy) -> None:
     copied.listed()
     fault(copied, f"parts/{NAME}/charts.yaml:4: repository")
+    copied.filled()
+    code, text = explained(copied)
+    assert code == 0, text
+
+
+@pytest.mark.deep  # in `make test`: the part loads with the stack, above, and every committed part breaks no policy
+def test_a_new_part_that_is_filled_in_breaks_no_policy(copied: PartCopy) -> None:
+    shutil.copy(ROOT / "parts" / "registry.py", copied.parts)
+    copied.listed()
     copied.filled()
     code, text = copied.answer("policy", "dev-westus2")
     assert code == 0, text
     assert "0 errors" in text
 
 
-@pytest.mark.deep
+@pytest.mark.deep  # in `make test`: one state, above
 def test_every_other_state_of_a_new_part_is_a_fault_with_its_file(copied: PartCopy) -> None:
-    """Each takes a process of the copy; one state is above."""
+    """Each takes a process of the copy."""
     shutil.copy(ROOT / "parts" / "registry.py", copied.parts)
     fault(copied, "parts/registry.py: NAMES")
     copied.listed()

@@ -101,9 +101,8 @@ LEADS_OUT = [
 ]
 
 
-@pytest.mark.parametrize("local", [*LEADS_OUT, ".git/config", "pipe", "/dev/zero", "."])
 def test_localpath_reads_nothing_outside_the_workflows_folder(
-    tmp_path: Path, local: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "hidden-value")
     folder = tmp_path / "workflows"
@@ -114,15 +113,22 @@ def test_localpath_reads_nothing_outside_the_workflows_folder(
     (folder / "link.txt").symlink_to("../secret.txt")
     (folder / "up").symlink_to("..")
     os.mkfifo(folder / "pipe")
-    (folder / "w.yaml").write_text(f"{HEAD}    files: [{{path: /srv/x, localpath: {local}}}]\n")
-    assert run(["lint", str(folder / "w.yaml"), "--objects"]) == 3
-    captured = capsys.readouterr()
-    assert "error file-content" in captured.err
-    objects = list(yaml.safe_load_all(captured.out))
-    assert {item["kind"] for item in objects} == {"Secret", "PodGroup", "Pod"}
-    contents = [base64.b64decode(data) for item in objects for data in item.get("data", {}).values()]
-    assert b"" in contents
-    assert not any(b"hidden-value" in text or text == Path("/etc/hostname").read_bytes() for text in contents)
+    locals_ = [*LEADS_OUT, ".git/config", "pipe", "/dev/zero", "."]
+    files = [folder / f"{number}.yaml" for number in range(len(locals_))]
+    for file, local in zip(files, locals_, strict=True):
+        file.write_text(f"{HEAD}    files: [{{path: /srv/x, localpath: {local}}}]\n")
+    assert run(["lint", *map(str, files), "--objects", "--json"]) == 3
+    checked = json.loads(capsys.readouterr().out)["files"]
+    wrong: list[str] = []
+    for local, file in zip(locals_, checked, strict=True):
+        objects = [item for group in file["groups"] for item in group["objects"]]
+        contents = [base64.b64decode(data) for item in objects for data in item.get("data", {}).values()]
+        read = [text for text in contents if b"hidden-value" in text or text == Path("/etc/hostname").read_bytes()]
+        errors = [each for each in file["findings"] if (each["severity"], each["rule"]) == ("error", "file-content")]
+        kinds = {item["kind"] for item in objects}
+        if read or not errors or b"" not in contents or kinds != {"Secret", "PodGroup", "Pod"}:
+            wrong.append(local)
+    assert wrong == []
 
 
 def test_localpath_reads_a_file_below_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from physical_ai.untrusted import files, process
 from workbench.osmo.lint.context import Context
 from workbench.osmo.lint.finding import WorkflowFinding
 from workbench.osmo.lint.run import Checked, check_text, unchecked
+from workbench.osmo.workflow.sandbox import prepare
 
 LIMIT = process.Limit(seconds=1.0, memory=512 * 1024 * 1024, patience=60)
 """Limits for the check of one file. The largest sample files need a fiftieth of this time."""
@@ -35,6 +36,7 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
             texts[path] = files.read_text(path, within=within)
         except files.Unreadable as problem:
             found[path] = unchecked(str(path), str(problem))
+    prepare()
     works = [partial(_answer, text, path, context) for path, text in texts.items()]
     for (path, text), answer in zip(texts.items(), process.run_each(works, LIMIT), strict=True):
         if isinstance(answer, process.Stopped):

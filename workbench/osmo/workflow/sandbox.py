@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from jinja2 import TemplateError, UndefinedError
@@ -32,12 +33,27 @@ OSMO = Limit(0.5, 100 * 1024 * 1024)
 """Limits on rendering that OSMO 6.3.1 has by default (workflow.user_workflow_limits)."""
 
 
+EVERY_KIND = """{# #}{% set a = 'b' | upper %}{% for each in [1] if a is defined %}{{ each }}{% else %}{% endfor %}
+{{ a }}"""
+"""Template with a comment, statements, a filter and a test."""
+
+
+@cache
+def prepare() -> None:
+    """Renders a template once in this process, for the processes that it forks. Jinja prepares its lexer for the first
+    template, which takes longer than most templates do.
+    """
+    for each in (environment(), marking_environment()):
+        each.from_string(EVERY_KIND).render()
+
+
 def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str]:
     """The rendered text, and the rendered text with line marks. Raises Refusal if OSMO would not render it."""
     if not any(sign in text for sign in ("{{", "{%", "{#")):
         plain = without_last_newline(text)
         lines = plain.split("\n")
         return plain, "\n".join(f"{line}\ue000{index + 1}\ue001" for index, line in enumerate(lines))
+    prepare()
     # Twice: the text is rendered a second time for its line marks.
     most = process.Limit(2 * limit.seconds, limit.memory, 20 * max(limit.seconds, 1))
     try:
