@@ -58,6 +58,8 @@ class ClusterArgs:
     assignments: Sequence[authorization.RoleAssignment]
     admin_groups: Sequence[str]
     retry: pulumi.ErrorHook
+    spot_first: bool = False
+    """True to have the autoscaler grow pools in the order of the ConfigMap of `AutoscalerOrder`."""
     metrics: bool = False
     """True to have Azure Monitor's add-on collect metrics."""
     container_logs: pulumi.Input[str] | None = None
@@ -127,7 +129,7 @@ class Cluster(pulumi.ComponentResource):
             ),
             api_server_access_profile=_api_access(args),
             network_profile=_network_profile(args.network, behind_firewall=args.behind_firewall),
-            auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
+            auto_scaler_profile=autoscaler_profile(args.settings.autoscaler, ordered=args.spot_first),
             addon_profiles=_addons(args) or None,
             azure_monitor_profile=_metrics_profile() if args.metrics else None,
             auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
@@ -173,16 +175,22 @@ def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeS
     )
 
 
-def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
+def autoscaler_profile(
+    settings: Autoscaler, *, ordered: bool = False
+) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
     """The cluster-wide autoscaler profile; AKS expects durations as text in full minutes, "30m".
 
     DaemonSets do not count as use: every GPU node runs half a dozen of them and would never be idle.
+
+    Args:
+        ordered: True to grow pools by the priorities of a ConfigMap; False for AKS' default, a random choice.
     """
     return containerservice.ManagedClusterPropertiesAutoScalerProfileArgs(
         max_node_provision_time=f"{settings.max_node_provision_minutes}m",
         scale_down_unneeded_time=f"{settings.scale_down_unneeded_minutes}m",
         scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
         ignore_daemonsets_utilization=True,
+        expander="priority" if ordered else None,
     )
 
 

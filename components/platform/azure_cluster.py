@@ -22,6 +22,7 @@ from parts.runners.names import TAINT
 from physical_ai.planning.gateway_certificate import gateway_certificate
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.access import admin_groups
+from physical_ai.settings.facts.capacity import falls_back
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET
 from physical_ai.settings.facts.pools import CPU_POOL
@@ -67,6 +68,7 @@ class AzureCluster:
                 assignments=azure.identities.assignments,
                 admin_groups=admin_groups(settings.access),
                 retry=retry,
+                spot_first=bool(falls_back(settings)),
                 metrics=settings.monitoring.metrics == "azure",
                 container_logs=services.logs.workspace.id if settings.monitoring.container_logs is not None else None,
                 reads_vaults=gateway_certificate(settings) is not None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.gpu.acceptance import Acceptance, AcceptanceArgs
 from components.gpu.admission import GpuAdmission, GpuAdmissionArgs
+from components.kubernetes.autoscaler_order import AutoscalerOrder, AutoscalerOrderArgs
 from components.monitoring.container_logs import ContainerLogs, ContainerLogsArgs
 from components.monitoring.scraping import Scraping, ScrapingArgs
 from components.platform.install_target import InstallTarget
@@ -11,6 +12,7 @@ from components.platform.parent import Parent
 from components.platform.parts import InstalledParts
 from parts.registry import PARTS
 from physical_ai.planning.acceptance import declared_jobs
+from physical_ai.planning.autoscaler import priority_expander
 from physical_ai.planning.gpu_admission import policies
 from physical_ai.planning.gpu_nodes import gpu_node_policies
 from physical_ai.planning.node_admission import node_policies
@@ -38,6 +40,8 @@ class ClusterStage:
             Scraping(f"{parent.name}-scraping", scraping, parent.protected)
         if (logs := settings.monitoring.container_logs) is not None:
             ContainerLogs(f"{parent.name}-container-logs", ContainerLogsArgs(install.target, logs), parent.protected)
+        if order := priority_expander(settings):
+            AutoscalerOrder(f"{parent.name}-autoscaler", AutoscalerOrderArgs(install.target, order), parent.protected)
         declared = [
             *policies(settings),
             *gpu_node_policies(settings),

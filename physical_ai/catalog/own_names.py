@@ -4,6 +4,8 @@ from __future__ import annotations
 
 DRIVER_LABEL = "physical-ai/gpu-driver"
 """Label of the nodes of every GPU pool; its value is the driver source."""
+PLATFORM_LABEL = "physical-ai/platform"
+"""Label of the nodes of pools that serve one OSMO platform together; its value is the platform's name."""
 GRID_AGENT = "gpu-grid-driver-installer"
 """Name of the DaemonSet of the agent that installs GRID drivers. The agent's other objects have the same name, or a
 name that begins with it.

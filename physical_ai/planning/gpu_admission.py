@@ -11,7 +11,7 @@ from parts.dra import facts as dra
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
-from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL, PLATFORM_LABEL
 from physical_ai.planning import manifests
 from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.models.tree import Settings
@@ -131,6 +131,7 @@ def kinds(settings: Settings) -> dict[str, dict[str, str]]:
             POOL_LABEL: name,
             INSTANCE_TYPE: pool.sku,
             DRIVER_LABEL: pool.driver.source.value,
+            **({PLATFORM_LABEL: pool.capacity.platform} if pool.capacity.platform is not None else {}),
         }
         for label, value in own.items():
             found.setdefault(label, {}).setdefault(value, set()).add(str(gpu.gpu_model(pool)))

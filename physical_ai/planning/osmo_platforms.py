@@ -11,7 +11,6 @@ from parts.in_cluster_data.facts import in_cluster
 from parts.in_cluster_data.names import PATH_STYLE
 from parts.network_operator.names import NETWORKS_ANNOTATION
 from parts.traces.names import ADDRESS as COLLECTOR
-from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.planning.acceptance import task_diagnostic
@@ -130,9 +129,10 @@ def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, 
     """Pod template of a platform: it selects the nodes, tolerates their taints, and requests the GPUs.
 
     The nodes are selected by the label of their pool, because labels with the GPU's name appear only after a node has
-    started, and a pool may have no nodes.
+    started, and a pool may have no nodes. Of a platform that several pools serve, they are selected by a label that these
+    pools share, not by affinity: OSMO assigns nodes to platforms by the node selector.
     """
-    spec: dict[str, Any] = {"nodeSelector": {SHORT_POOL_LABEL: item.pool}}
+    spec: dict[str, Any] = {"nodeSelector": item.node_selector}
     if item.grace_seconds != DEFAULT_GRACE_SECONDS:
         spec["terminationGracePeriodSeconds"] = item.grace_seconds
     if item.tolerations:
@@ -227,7 +227,7 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
     named = template_name(item.name)
     what = f"{item.most} x {item.resource} at most" if item.has_gpu else "without GPU"
     result: dict[str, Any] = {
-        "description": f"Node pool {item.pool}, {what}",
+        "description": f"{_node_pools(item)}, {what}",
         "override_pod_template": [named],
         "resource_validations": [named],
         "default_variables": default_variables(item),
@@ -240,6 +240,10 @@ def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
     if own.mounts:
         result["allowed_mounts"] = list(own.mounts)
     return result
+
+
+def _node_pools(item: OsmoPlatformFacts) -> str:
+    return f"Node pools {', '.join(item.pools)}" if item.pools else f"Node pool {item.pool}"
 
 
 def pools(settings: Settings) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from physical_ai.catalog.own_names import PLATFORM_LABEL
 from workbench.impact.changes import Change
 from workbench.impact.pools import PoolFacts
 from workbench.impact.scopes import concerns_pool
@@ -49,7 +50,8 @@ def outages(hits: Sequence[tuple[Change, Way]], pools: Mapping[str, PoolFacts]) 
         for pool in pools.values():
             if not (pool.nodes and pool.gpus and concerns_pool(way.scope, change, pool)):
                 continue
-            outage = _outage(pool, way, removed_nodes(change, pool.nodes) if way.fewer else pool.nodes)
+            nodes = removed_nodes(change, pool.nodes) if way.fewer else pool.nodes
+            outage = _outage(pool, way, nodes, _stand_ins(pool, pools))
             known = found.get(pool.name)
             if known is None or _rank(outage) > _rank(known):
                 found[pool.name] = outage
@@ -60,8 +62,16 @@ def _rank(outage: Outage) -> tuple[bool, bool, float]:
     return outage.returns == "never", outage.returns == "doubtful", outage.total[1]
 
 
-def _outage(pool: PoolFacts, way: Way, nodes: int) -> Outage:
-    returns, why = _returns(pool, way)
+def _stand_ins(pool: PoolFacts, pools: Mapping[str, PoolFacts]) -> list[str]:
+    """On-demand pools that serve the same platform as a Spot pool."""
+    platform = pool.labels.get(PLATFORM_LABEL)
+    if platform is None or not pool.spot:
+        return []
+    return [each.name for each in pools.values() if each.labels.get(PLATFORM_LABEL) == platform and not each.spot]
+
+
+def _outage(pool: PoolFacts, way: Way, nodes: int, stand_ins: Sequence[str]) -> Outage:
+    returns, why = _returns(pool, way, stand_ins)
     return Outage(
         pool.name,
         pool.model,
@@ -74,7 +84,7 @@ def _outage(pool: PoolFacts, way: Way, nodes: int) -> Outage:
     )
 
 
-def _returns(pool: PoolFacts, way: Way) -> tuple[str, str]:
+def _returns(pool: PoolFacts, way: Way, stand_ins: Sequence[str]) -> tuple[str, str]:
     if way.back == "never":
         return "never", way.says
     if way.back == "same-nodes":
@@ -82,6 +92,8 @@ def _returns(pool: PoolFacts, way: Way) -> tuple[str, str]:
         return ("likely", extra) if extra else ("certain", "the machines are kept")
     if pool.reservation:
         return "certain", f"the capacity reservation {pool.reservation.rpartition('/')[2]} keeps the machines"
+    if stand_ins:
+        return "likely", f"Azure may give released Spot machines to others; {', '.join(stand_ins)} stands in on demand"
     if pool.spot:
         return "doubtful", "Azure may give released Spot machines to others"
     return "doubtful", "Azure may give released machines to others; quota keeps none, a capacity reservation does"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from physical_ai.catalog.aks import SHORT_POOL_LABEL, SPOT_LABEL
-from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL, PLATFORM_LABEL
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts.gpu import (
     ALLOCATION_LABEL,
@@ -63,6 +63,7 @@ LABELS: tuple[NodeLabel, ...] = (
     NodeLabel(DEPLOY_DRIVER_LABEL, _driver_label(DEPLOY_DRIVER_LABEL), exported=False, by_driver=True),
     NodeLabel(UPGRADE_SKIP_LABEL, _driver_label(UPGRADE_SKIP_LABEL), exported=False, by_driver=True),
     NodeLabel(SPOT_LABEL[0], lambda _name, pool: SPOT_LABEL[1] if pool.is_spot else None, exported=False),
+    NodeLabel(PLATFORM_LABEL, lambda _name, pool: pool.capacity.platform, exported=False),
     NodeLabel(DEVICE_PLUGIN_LABEL, _where(lambda _pool: True), exported=False),
     NodeLabel(MIG_CONFIG_LABEL, _where(lambda pool: pool.sharing.mig is not None), exported=False),
     NodeLabel(DEPLOY_MIG_MANAGER_LABEL, _where(is_vgpu, "false"), exported=False),

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from parts.slurm.facts import is_slurms
 from physical_ai.catalog import Gpu, machine
+from physical_ai.catalog.aks import SHORT_POOL_LABEL
+from physical_ai.catalog.own_names import PLATFORM_LABEL
+from physical_ai.settings.facts.capacity import is_first, members
 from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu, nvidia_pools
 from physical_ai.settings.facts.node_room import Room, room
 from physical_ai.settings.facts.pools import CPU_POOL, tolerations, tolerations_for
@@ -75,6 +78,15 @@ class OsmoPlatformFacts:
     own: OsmoPlatform
     is_spot: bool = False
     """True where Azure may evict the pool's nodes at any time."""
+    pools: tuple[str, ...] = ()
+    """All node pools of a platform that several pools serve, the one in `pool` first; empty for one pool."""
+    shared: str | None = None
+    """Value of PLATFORM_LABEL on the nodes of these pools; None for one pool."""
+
+    @property
+    def node_selector(self) -> dict[str, str]:
+        """Labels that select the platform's nodes."""
+        return {SHORT_POOL_LABEL: self.pool} if self.shared is None else {PLATFORM_LABEL: self.shared}
 
     @property
     def grace_seconds(self) -> int:
@@ -118,9 +130,10 @@ def gpu_platforms(settings: Settings) -> Iterator[OsmoPlatformFacts]:
     """
     bases = base_names(settings)
     for key, pool in nvidia_pools(settings).items():
-        if not knows_gpu(pool) or is_slurms(settings, key):
+        if not knows_gpu(pool) or is_slurms(settings, key) or not is_first(settings, key):
             continue
         resources, whole = gpu_resources(pool), room(pool)
+        others = [settings.pools[each] for each in members(settings, key)]
         for resource, count in resources.items():
             suffix = f"-{_slug(resource)}" if len(resources) > 1 else ""
             yield OsmoPlatformFacts(
@@ -129,12 +142,14 @@ def gpu_platforms(settings: Settings) -> Iterator[OsmoPlatformFacts]:
                 resource=resource,
                 per_node=count,
                 most=_most(pool, count),
-                nodes=pool.scale.most,
+                nodes=sum(each.scale.most for each in others),
                 room=whole,
                 share=whole.shared_by(max(sum(resources.values()), 1)),
-                tolerations=_pairs(tolerations(pool)),
+                tolerations=tuple(dict.fromkeys(pair for each in others for pair in _pairs(tolerations(each)))),
                 own=settings.osmo.platforms.get(key, OsmoPlatform()),
                 is_spot=pool.is_spot,
+                pools=members(settings, key) if pool.capacity.platform is not None else (),
+                shared=pool.capacity.platform,
             )
 
 
@@ -144,14 +159,18 @@ def _pairs(found: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
 
 def base_names(settings: Settings) -> dict[str, str]:
     """Name of the OSMO platform of each GPU pool, by pool: the name in the settings, or the GPU model's name for the
-    first pool with that model, or the pool's own name.
+    first pool with that model, or the pool's own name. Of pools that serve one platform together, only the first has a
+    name here.
 
     Adding a pool therefore never renames a platform that workflows already use.
     """
     given = {key: item.name for key, item in settings.osmo.platforms.items() if item.name}
+    given |= {key: pool.capacity.platform for key, pool in settings.pools.items() if pool.capacity.platform}
     taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}
     names: dict[str, str] = {}
     for key, pool in nvidia_pools(settings).items():
+        if not is_first(settings, key):
+            continue
         gpu = machine(pool.sku).gpu if knows_gpu(pool) else None
         wanted = given.get(key) or (family(gpu) if gpu else key)
         names[key] = wanted if key in given or wanted not in taken else key

@@ -47,6 +47,14 @@ ResourceGroupName = Annotated[
     written(r"^[A-Za-z0-9_.()-]{0,89}[A-Za-z0-9_()-]$", "the name of a resource group: at most 90 characters"),
 ]
 SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
+PlatformName = Annotated[
+    str,
+    written(
+        r"^[a-z][a-z0-9-]{0,30}[a-z0-9]$",
+        "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
+    ),
+]
+"""Name of an OSMO platform: the value of the field `platform` in workflows, and of a label on nodes and Pods."""
 NamespaceName = Annotated[str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Kubernetes namespace")]
 Generation = Annotated[int, Field(ge=1, le=50)]
 """Number of a generated password or key; a higher number replaces the password or key by a new one."""

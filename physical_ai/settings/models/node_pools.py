@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from physical_ai.settings.models.base import Cidr, Model, of_azure, written
+from physical_ai.settings.models.capacity import Capacity, is_empty
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
 from physical_ai.settings.models.kubelet import Kubelet
@@ -266,6 +267,9 @@ class Pool(NodePool):
         default=Priority.REGULAR, description="Regular, or Spot for evictable capacity; immutable."
     )
     spot: Spot = Field(default_factory=Spot, description="Only read when priority is Spot.")
+    capacity: Capacity = Field(
+        default_factory=Capacity, exclude_if=is_empty, description="Machines beside the pool's own; absent: none."
+    )
     azure_subnet: Cidr | None = Field(
         default=None, alias="subnet", description="CIDR of the pool's own subnet, inside network.addressSpace."
     )

@@ -7,17 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from parts.network_operator.network_model import NetworkName
-from physical_ai.settings.models.base import EntraId, Model, written
+from physical_ai.settings.models.base import EntraId, Model, PlatformName, written
 from physical_ai.settings.models.osmo_access import OsmoAccess
 
-PlatformName = Annotated[
-    str,
-    written(
-        r"^[a-z][a-z0-9-]{0,30}[a-z0-9]$",
-        "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
-    ),
-]
-"""Name of an OSMO platform: the value of the field `platform` in workflows, and of a label on nodes and Pods."""
 Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
 """Duration, as one number and one unit. OSMO reads no other form."""
 ServedStack = Annotated[str, written(r"^[a-z][a-z0-9]*-[a-z0-9]+$", "the name of a stack, like prod-eastus")]

@@ -10,6 +10,7 @@ from physical_ai.input_errors import PartError
 from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.part_answers import check_path
+from physical_ai.settings.rules.capacity import check_capacity
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
@@ -72,6 +73,7 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_kubelet(settings, trust)
+    yield from check_capacity(settings, trust)
     for rule in (rule for part in PARTS for rule in part.azure_rules):
         yield from _of_part(rule, settings, trust)
     yield from check_fallbacks(settings, trust)

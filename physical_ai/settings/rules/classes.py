@@ -48,6 +48,7 @@ _POOL = {
     "spot": "spot",
     "secure_boot": "secureBoot",
     "kubelet": "kubelet",
+    "capacity": "capacity",
 }
 
 

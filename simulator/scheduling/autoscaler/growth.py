@@ -7,7 +7,7 @@ the autoscaler computes how many new nodes each pool would need, and how many of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,15 @@ class Growth:
         return f"{{{self.group.pool.scale_set} {now}->{now + self.added} (max: {most})}}"
 
 
+Choice = Callable[[Sequence[Growth]], Growth | None]
+"""Function that chooses one of the pools that could grow; None if none may grow."""
+
+
+def most_pods(options: Sequence[Growth]) -> Growth | None:
+    """Growth that helps the most Pods, with the fewest nodes; None without options."""
+    return max(options, key=lambda each: (len(each.pods), -each.added), default=None)
+
+
 @dataclass(frozen=True)
 class ScaleUp:
     growth: Growth | None
@@ -83,7 +92,9 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
     return any(owner.get("kind") == "DaemonSet" and owner.get("controller") for owner in owners)
 
 
-def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
+def scale_up(
+    pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group], choose: Choice = most_pods
+) -> ScaleUp:
     """Result of one search for nodes: the growth of the best pool or, if no pool can grow, the reasons; and the names
     of the nodes on which a waiting Pod would fit.
 
@@ -91,12 +102,13 @@ def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Gro
         pods: Waiting Pods for which `is_candidate` is true.
         offers: Ready nodes of all pools.
         groups: All autoscaled pools.
+        choose: Choice among the pools that can grow.
     """
     coming = [group.template for group in groups for _ in range(group.upcoming)]
     left, needed = _without_place(sorted(pods, key=_order), [*offers, *coming])
     options = [growth for group in groups if (growth := _growth(group, left)) is not None]
-    best = max(options, key=lambda each: (len(each.pods), -each.added), default=None)
-    refused = () if best is not None else tuple((pod, _reasons(pod, groups)) for pod in left)
+    best = choose(options)
+    refused = () if options else tuple((pod, _reasons(pod, groups)) for pod in left)
     return ScaleUp(best, refused, frozenset(needed))
 
 

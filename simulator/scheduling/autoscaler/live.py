@@ -13,7 +13,8 @@ from simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from simulator.cluster.objects import Json, at, is_terminating, labels, name
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling.autoscaler import COMPONENT
-from simulator.scheduling.autoscaler.growth import Group, Growth, ScaleUp, is_candidate, scale_up
+from simulator.scheduling.autoscaler.expander import CONFIG_MAP, NAMESPACE, PRIORITY, InvalidPriorities, choice
+from simulator.scheduling.autoscaler.growth import Choice, Group, Growth, ScaleUp, is_candidate, scale_up
 from simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
 from simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool
 from simulator.scheduling.autoscaler.report import Report
@@ -99,7 +100,17 @@ class Autoscaler:
             by_pool.setdefault(labels(offer.node).get(POOL_LABEL, ""), []).append(offer)
         daemonsets: list[Json] = self._view.client.get("/apis/apps/v1/daemonsets")["items"]
         groups = [self._group(pool, by_pool.get(pool.pool, []), daemonsets) for pool in scaled.pools]
-        return scale_up(candidates, offers, groups)
+        return scale_up(candidates, offers, groups, self._choice(scaled))
+
+    def _choice(self, scaled: Scaled) -> Choice:
+        """Choice among pools that the cluster's profile asks for. Without usable priorities no pool grows."""
+        path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{CONFIG_MAP}"
+        asked = scaled.profile.get("expander") == PRIORITY
+        try:
+            return choice(scaled.profile, self._view.client.find(path) if asked else None)
+        except InvalidPriorities as problem:
+            log.warning("%s", problem)
+            return lambda _: None
 
     def _group(self, pool: ScaledPool, mine: list[Offer], daemonsets: list[Json]) -> Group:
         upcoming = max(pool.count - len(mine), 0)

@@ -187,6 +187,17 @@ def test_gpus_that_are_missing(
     assert (found.pool, found.gpus, found.returns, found.total) == ("h100gpu", 2, returns, total)
 
 
+def test_spot_machines_for_which_others_stand_in_are_likely_to_be_replaced() -> None:
+    label = {"physical-ai/platform": "h100"}
+    stand_in = PoolFacts("h100reg", 0, 1, "H100", "operator", labels=label)
+    pools = {"h100gpu": replace(POOLS["h100gpu"], labels=label), "h100reg": stand_in}
+    (found,) = judge([pool("replace")], [], pools, NOW).outages
+    assert found.returns == "likely"
+    assert "h100reg stands in on demand" in found.why
+    (found,) = judge([pool("replace", name="h100reg")], [], {"h100reg": replace(stand_in, nodes=1)}, NOW).outages
+    assert found.returns == "doubtful"
+
+
 def test_a_pool_without_nodes_misses_nothing() -> None:
     assert judge([pool("replace")], [], {"h100gpu": replace(POOLS["h100gpu"], nodes=0)}, NOW).outages == ()
 

@@ -1,0 +1,34 @@
+"""Facts about the capacity of pools: pools that serve one platform together. Pure functions."""
+
+from __future__ import annotations
+
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+
+def serving(settings: Settings, platform: str) -> tuple[str, ...]:
+    """Pools whose `capacity.platform` is this platform, Spot pools first, then in the order of the settings."""
+    found = [name for name, pool in settings.pools.items() if pool.capacity.platform == platform]
+    return tuple(sorted(found, key=lambda name: not settings.pools[name].is_spot))
+
+
+def members(settings: Settings, name: str) -> tuple[str, ...]:
+    """The pools that serve a pool's platform together, the pool among them; the pool alone if it shares none."""
+    platform = settings.pools[name].capacity.platform
+    return (name,) if platform is None else serving(settings, platform)
+
+
+def is_first(settings: Settings, name: str) -> bool:
+    """True for a pool whose settings the platform has: one that shares no platform, or the first of those that do."""
+    return members(settings, name)[0] == name
+
+
+def falls_back(settings: Settings) -> tuple[str, ...]:
+    """Spot pools for which on-demand pools stand in, in the order of the settings."""
+    return tuple(name for name, pool in settings.pools.items() if pool.is_spot and _on_demand(settings, pool))
+
+
+def _on_demand(settings: Settings, pool: Pool) -> list[str]:
+    platform = pool.capacity.platform
+    others = () if platform is None else serving(settings, platform)
+    return [each for each in others if not settings.pools[each].is_spot]

@@ -1,0 +1,77 @@
+"""Rules about the capacity of GPU pools: pools that serve one platform together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parts.slurm.facts import is_slurms
+from physical_ai.catalog.capacity import CAPACITY_SOURCE, limit
+from physical_ai.settings.facts.capacity import serving
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error
+
+ALIKE = ("sku", "sharing", "driver", "fabric", "allocation", "os_sku")
+"""Settings that the pools of one platform have in common: a task gets the same node whichever pool it is of."""
+_KEYS = {"os_sku": "osSku"}
+
+
+def limit_rule(name: str) -> Rule:
+    """Rule whose source is that of a limit in the catalogue."""
+    return Rule(name, f"{CAPACITY_SOURCE}; {limit(name).source}")
+
+
+ALONE = Rule("platform-alone", "docs/capacity.md#spot-first-then-on-demand")
+DIFFERENT = Rule("platform-different", "docs/capacity.md#spot-first-then-on-demand")
+NAMED_TWICE = Rule("platform-named-twice", "docs/capacity.md#spot-first-then-on-demand")
+
+
+def check_capacity(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """Findings of all rules about `pools.<pool>.capacity`."""
+    asked = {pool.capacity.platform: None for pool in settings.pools.values() if pool.capacity.platform is not None}
+    for platform in asked:
+        if trust(*(("pools", name) for name in serving(settings, platform))):
+            yield from _platform(settings, platform)
+
+
+def _platform(settings: Settings, platform: str) -> Iterator[SettingFinding]:
+    first, *others = serving(settings, platform)
+    if not others:
+        problem = f"No other pool serves the platform '{platform}', so none stands in for {first}."
+        fix = f"capacity: {{platform: {platform}}} for another pool too, or osmo.platforms.{first}.name."
+        yield error(_path(first), problem, fix, rule=ALONE)
+        return
+    for name in (first, *others):
+        pool = settings.pools[name]
+        if not pool.scale.is_autoscaled:
+            problem = f"Pool {name} has a fixed number of nodes, and its platform grows where Azure has machines."
+            place: Path = ("pools", name, "scale")
+            yield error(place, problem, "scale: {min: 0, max: …}.", others=(_path(name),), rule=limit_rule("spot-minutes"))
+        if is_slurms(settings, name):
+            problem = f"Slurm schedules the work of pool {name}, so OSMO has no platform there."
+            yield error(_path(name), problem, "Remove it.", rule=ALONE)
+        if name != first and name in settings.osmo.platforms:
+            problem = f"The platform '{platform}' has the settings of pool {first}; those of {name} have no effect."
+            yield error(("osmo", "platforms", name), problem, f"Write them as osmo.platforms.{first}.", rule=NAMED_TWICE)
+    own = settings.osmo.platforms.get(first)
+    if own is not None and own.name is not None:
+        problem = f"The platform of pool {first} has two names, '{own.name}' and '{platform}'."
+        fix = "Remove one of them."
+        yield error(("osmo", "platforms", first, "name"), problem, fix, others=(_path(first),), rule=NAMED_TWICE)
+    for name in others:
+        yield from _alike(settings, first, name)
+
+
+def _alike(settings: Settings, first: str, name: str) -> Iterator[SettingFinding]:
+    for field in ALIKE:
+        one, other = getattr(settings.pools[first], field), getattr(settings.pools[name], field)
+        if one != other:
+            key = _KEYS.get(field, field)
+            problem = f"A task of the platform would get another node in pool {name} than in {first}: {key} differs."
+            place: Path = ("pools", name, key)
+            fix = f"The same {key} as pools.{first}, or another platform."
+            yield error(place, problem, fix, others=(_path(name), ("pools", first, key)), rule=DIFFERENT)
+
+
+def _path(name: str) -> Path:
+    return ("pools", name, "capacity", "platform")
