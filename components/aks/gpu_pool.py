@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
@@ -14,6 +14,7 @@ from physical_ai.settings import Pool
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
+    RESERVATION_PROPERTY,
     driver_facts,
     node_taints,
     sends_upgrade_settings,
@@ -88,6 +89,10 @@ class GpuPoolArgs:
     """Azure tags of the pool and its machines."""
     subnet_assignment: authorization.RoleAssignment | None = None
     """Role assignment with which the control plane can join nodes to the subnet; None if it has the right already."""
+    reservation_group: pulumi.Input[str] | None = None
+    """Id of the capacity reservation group that the machines are from; None for machines that nobody has reserved."""
+    after: Sequence[pulumi.Resource] = ()
+    """Resources that must exist before the pool, besides its role assignment: reservations, and the right on them."""
     retry: pulumi.ErrorHook | None = None
     """Hook that repeats the creation until the role is in effect."""
     guard: pulumi.ResourceHook | None = None
@@ -115,6 +120,7 @@ class GpuPool(pulumi.ComponentResource):
             mode="User",
             vnet_subnet_id=args.subnet_id,
             tags=args.tags,
+            capacity_reservation_group_id=args.reservation_group,
             **node_pool_properties(args.pool, args.kubernetes_version),
             **gpu_properties(args.name, args.pool),
             opts=pulumi.ResourceOptions(
@@ -122,11 +128,14 @@ class GpuPool(pulumi.ComponentResource):
                 # No deleted_with, although the pool is deleted with the cluster: a destroy that fails at the cluster
                 # would have removed pools from the state that still run.
                 replace_with=[args.cluster],
-                depends_on=[args.subnet_assignment] if args.subnet_assignment is not None else [],
+                depends_on=[*([args.subnet_assignment] if args.subnet_assignment is not None else []), *args.after],
                 ignore_changes=ignored_changes(args.pool),
                 # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; it would send changes
                 # of the others as an update, which ARM refuses with PropertyChangeNotAllowed.
-                replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
+                replace_on_changes=[
+                    *IMMUTABLE_POOL_PROPERTIES,
+                    *([RESERVATION_PROPERTY] if args.reservation_group is not None else []),
+                ],
                 # The name is fixed, and ARM's PUT of an existing pool is an update.
                 delete_before_replace=True,
                 # A pool added to a running cluster finds its subnet's role seconds old.

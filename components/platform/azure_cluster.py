@@ -8,6 +8,11 @@ from dataclasses import replace
 import pulumi
 
 from components.aks.agent_pool import UserPoolArgs
+from components.aks.capacity_reservations import (
+    CapacityReservations,
+    CapacityReservationsArgs,
+    PoolReservation,
+)
 from components.aks.cluster import Cluster, ClusterArgs
 from components.aks.cpu_pool import CpuPool
 from components.aks.gpu_pool import GpuPool, GpuPoolArgs
@@ -96,6 +101,7 @@ class AzureCluster:
             guard=self.cluster.upgrade_guard,
         )
         self.cpu_pool = CpuPool(f"{parent.name}-cpu", cpu, parent.protected)
+        reservations = self._reservations(parent, settings, azure)
         self.gpu_pools = [
             GpuPool(
                 f"{parent.name}-{name}",
@@ -108,6 +114,8 @@ class AzureCluster:
                     subnet_id=subnets[name],
                     subnet_assignment=azure.identities.subnet_assignments[name],
                     tags=settings.tags,
+                    reservation_group=reservations[name].group_id if name in reservations else None,
+                    after=reservations[name].after if name in reservations else (),
                     retry=retry,
                     guard=self.cluster.upgrade_guard,
                 ),
@@ -118,3 +126,18 @@ class AzureCluster:
         if (runners := settings.runners) is not None:
             runner = replace(cpu, pool_name=RUNNER_POOL, pool=runners.pool, taints=[TAINT])
             self.runner_pool = RunnerPool(f"{parent.name}-runners", runner, parent.protected)
+
+    def _reservations(self, parent: Parent, settings: Settings, azure: AzureNetwork) -> dict[str, PoolReservation]:
+        """Capacity reservations by pool; empty if no pool has one."""
+        if all(pool.capacity.reservation is None for pool in settings.pools.values()):
+            return {}
+        args = CapacityReservationsArgs(
+            names=Names(settings.stack),
+            resource_group_name=azure.group.name,
+            location=settings.region,
+            tags=settings.tags,
+            subscription_id=azure.subscription,
+            principal_id=azure.identities.control_plane.principal_id,
+            pools=settings.pools,
+        )
+        return CapacityReservations(f"{parent.name}-reservations", args, parent.protected).of_pool

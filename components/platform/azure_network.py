@@ -31,8 +31,11 @@ class AzureNetwork:
     network: Network
     identities: Identities
     zones: ZoneArgs
+    subscription: str
+    """Id of the subscription."""
 
     def __init__(self, parent: Parent, settings: Settings, subscription: str) -> None:
+        self.subscription = subscription
         names, region, tags = Names(settings.stack), settings.region, settings.tags
         private = private_network(settings)
         self.group = ResourceGroup(

@@ -44,6 +44,7 @@ kubelogin-authentication).
 class Role(StrEnum):
     """GUIDs of built-in roles, the same in every tenant (Azure built-in roles reference)."""
 
+    CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
     NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
     PRIVATE_DNS_ZONE_CONTRIBUTOR = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
     DNS_ZONE_CONTRIBUTOR = "befefa01-2a29-4197-83a8-272ff33ce314"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from physical_ai.catalog import sources, vm_size
+from physical_ai.catalog.capacity import CAPACITY_RESERVATIONS, reservable
 from physical_ai.catalog.local_disks import LocalDisks, Placement, described
 from physical_ai.catalog.verdicts import judge_os_disk
 from physical_ai.findings import Finding, Severity
@@ -28,6 +29,7 @@ def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) 
         yield from _os_disk(name, pool, reported)
         yield from _security(name, pool, reported)
         yield from _performance(name, pool, reported)
+        yield from _reservation(name, pool, reported)
 
 
 def local_disks(reported: Mapping[str, str]) -> LocalDisks | None:
@@ -97,6 +99,18 @@ def _security(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterato
     if reported.get("TrustedLaunchDisabled", "").lower() == "true" or first_only:
         problem = f"{pool.sku} has no Trusted Launch in this region, which Secure Boot needs."
         yield Finding(Severity.ERROR, "size", name, problem, "secureBoot: false, or another size.", _AZURE)
+
+
+def _reservation(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:
+    if not isinstance(pool, Pool) or pool.capacity.reservation is None:
+        return
+    said, file = reported.get("CapacityReservationSupported", "").lower(), CAPACITY_RESERVATIONS
+    if said == "false":
+        problem = f"Azure makes no capacity reservations of {pool.sku} in this region."
+        yield Finding(Severity.ERROR, "reservation", name, problem, "Remove capacity.reservation.", _AZURE)
+    elif said == "true" and reservable(vm_size(pool.sku).series) != "yes":
+        problem = f"Azure makes capacity reservations of {pool.sku}, which the catalogue does not know."
+        yield Finding(Severity.INFO, "catalogue", pool.sku, problem, f"Enter it as seen in {file}.", _AZURE)
 
 
 def _performance(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:

@@ -71,6 +71,13 @@ DATA_ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Further actions, by resource type, for a stack with `dataServices`."""
 
+_RESERVATIONS = "Microsoft.Compute/capacityReservationGroups"
+RESERVATION_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "azure-native:compute:CapacityReservationGroup": (f"{_RESERVATIONS}/write",),
+    "azure-native:compute:CapacityReservation": (f"{_RESERVATIONS}/capacityReservations/write",),
+}
+"""Further actions, by resource type, for a stack that reserves machines."""
+
 PREVIEW_ACTIONS = (f"{_REDIS}/databases/listKeys/action",)
 """Actions that a preview needs beyond the role Reader. azure-native has no resource with the keys of a cache, so each
 preview of a stack with `dataServices` asks Azure for them.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.azure import capacity, ids, nodes, puts
+from simulator.azure import capacity, ids, nodes, puts, reserved
 from simulator.azure.bodies import Json, get
 from simulator.azure.errors import ArmError, Refusal
 from simulator.azure.rules.quota import shortages, usage
@@ -72,7 +72,7 @@ def staged(pool: Resource | None, count: int, azure: AzureState, without: Collec
     bounded = min(max(count, int(spec["minCount"])), int(spec["maxCount"]))
     cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
     if cluster is not None and bounded > len(puts.machines_of(pool.facts)):
-        wanted = usage(spec, bounded, azure.offers)
+        wanted = usage(spec, reserved.beyond(pool.id, spec, bounded, azure), azure.offers)
         for _, message in shortages(pool.id, wanted, cluster.location, azure):
             raise ArmError(Refusal("quota-aks-vcpu", 400, "ErrCode_InsufficientVCPUQuota", message, flat=True))
     return puts.resized(pool, bounded, azure, without)

@@ -6,7 +6,10 @@ ends Failed, and the pool keeps the nodes that it got. A later PUT adds the miss
 
 from __future__ import annotations
 
-from simulator.azure import ids
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.azure import ids, reserved
 from simulator.azure.bodies import get
 from simulator.azure.data import rules
 from simulator.azure.errors import Refusal
@@ -19,19 +22,14 @@ MESSAGE = (
 )
 
 
-def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
+def obtainable(pool_id: str, spec: Mapping[str, Any], wanted: int, held: int, azure: AzureState) -> int:
     """Number of nodes that a pool has after it has asked for `wanted` nodes. The pool keeps its `held` present nodes,
-    and gets further nodes as far as Azure has capacity for the VM size.
+    and gets further nodes as far as Azure has capacity for the VM size, which others have not reserved.
     """
-    most = azure.capacity.get(vm_size)
+    most = azure.capacity.get(str(spec.get("vmSize")))
     if most is None or wanted <= held:
         return wanted
-    taken = sum(
-        len(other.facts.get("addresses", ()))
-        for other in azure.of_kind("AgentPool")
-        if get(other.body, "properties.vmSize") == vm_size and not ids.same(other.id, pool_id)
-    )
-    return max(held, min(wanted, most - taken))
+    return max(held, min(wanted, reserved.obtainable(pool_id, spec, most, azure)))
 
 
 def outcome(resource: Resource, azure: AzureState) -> str:
@@ -49,8 +47,8 @@ def failure(resource: Resource, azure: AzureState) -> Refusal:
             rule = rules()["upgrade-drain"]
             return Refusal(rule.id, rule.status, rule.codes[0], str(pool.facts[KEPT]), flat=True)
     short = next(pool for pool in _pools(resource, azure) if _is_short(pool))
-    size, wanted = str(get(short.body, "properties.vmSize")), int(short.facts["count"])
-    if obtainable(short.id, size, wanted, len(short.facts["addresses"]), azure) == wanted:
+    spec, wanted = get(short.body, "properties"), int(short.facts["count"])
+    if obtainable(short.id, spec, wanted, len(short.facts["addresses"]), azure) == wanted:
         rule, code = rules()["net-subnet-capacity"], "SubnetIsFull"
         message = f"The subnet of node pool {ids.name(short.id)} has no address left for {wanted} nodes."
     else:

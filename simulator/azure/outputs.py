@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from simulator.azure import clusters, data_outputs, ids, nodes, pools, private_outputs, telemetry_outputs
+from simulator.azure import clusters, data_outputs, ids, nodes, pools, private_outputs, reserved, telemetry_outputs
 from simulator.azure.bodies import Json, get, table
 from simulator.azure.guids import guid
 from simulator.azure.offers import location
@@ -290,4 +290,6 @@ _COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     **data_outputs.COMPUTERS,
     "ManagedCluster": _cluster,
     "AgentPool": _pool,
+    "CapacityReservationGroup": reserved.group_outputs,
+    "CapacityReservation": reserved.reservation_outputs,
 }

@@ -50,6 +50,8 @@ POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
 """Major versions of PostgreSQL with which Azure creates new servers."""
 POSTGRES_SIZES = frozenset[str](facts()["POSTGRES_SIZES"].value)
 """Compute sizes of PostgreSQL servers up to the fifth generation."""
+NOT_RESERVABLE = frozenset[str](facts()["NOT_RESERVABLE"].value)
+"""VM sizes of which Azure makes no capacity reservations."""
 SERVER_ID = _text("SERVER_ID")
 """Id of the Entra application of all AKS API servers; tokens for an API server are issued for it."""
 TOKEN_AUDIENCE = _text("TOKEN_AUDIENCE")

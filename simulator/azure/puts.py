@@ -174,7 +174,7 @@ def _machines(  # noqa: PLR0917 - all that decides which machines there are
     reference = spec.get("vnetSubnetID")
     subnet = azure.get(reference, "Subnet")
     kept = dict(list(had.items())[:count])
-    count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), azure)
+    count = capacity.obtainable(pool_id, spec, count, len(kept), azure)
     taken = list(kept.values())
     for other in azure.of_kind("AgentPool"):
         if not ids.same(other.id, pool_id) and _shares(other, reference, pool_id):

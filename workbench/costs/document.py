@@ -62,6 +62,7 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
         "size": pool.size,
         "priority": pool.priority,
         "nodes": {"min": pool.nodes.minimum, "asked": pool.nodes.initial, "max": pool.nodes.maximum},
+        "withoutWork": pool.without_work,
         "usdPerNodeHour": round(pool.price.usd_per_hour, 4) if pool.price else None,
         "regularUsdPerNodeHour": pool.price.regular if pool.price else None,
         "basis": pool.price.basis.value if pool.price else None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from physical_ai.catalog import price
 from physical_ai.settings import NodePool, Pool, Priority, Settings
+from physical_ai.settings.facts.capacity import reserved_machines
 from physical_ai.settings.facts.created import region_of
 from physical_ai.settings.facts.pools import node_pools
-from workbench.costs.amounts import HOURS_A_MONTH, nodes
+from workbench.costs.amounts import HOURS_A_MONTH, Span, nodes
 from workbench.costs.model import STALE_DAYS, Basis, Estimate, NodePrice, PoolCost, PriceList
 from workbench.costs.others import not_counted
 from workbench.costs.services import service_costs
@@ -27,13 +28,28 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
         raise ValueError(f"{spot_factor:g} is not a fraction of a price: use a number above 0 and at most 1")
     pools = tuple(
         PoolCost(
-            name, pool.sku, _priority(pool).value, nodes(pool.scale), node_price(pool, settings.region, spot_factor)
+            name,
+            pool.sku,
+            _priority(pool).value,
+            _machines(pool),
+            node_price(pool, settings.region, spot_factor),
+            _without_work(pool),
         )
         for name, pool in node_pools(settings).items()
     )
     return Estimate(
         settings.stack, region_of(settings), pools, spot_factor, not_counted(settings), service_costs(settings)
     )
+
+
+def _machines(pool: NodePool) -> Span:
+    """Machines that are billed: the pool's nodes, and reserved machines that no node uses."""
+    found, kept = nodes(pool.scale), _without_work(pool)
+    return Span(max(found.minimum, kept), max(found.initial, kept), max(found.maximum, kept))
+
+
+def _without_work(pool: NodePool) -> int:
+    return reserved_machines(pool) if isinstance(pool, Pool) else 0
 
 
 def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -88,7 +88,10 @@ class PoolCost(Priced):
     size: str
     priority: str
     nodes: Span
+    """Machines that are billed: nodes, and reserved machines that no node uses."""
     price: NodePrice | None
+    without_work: int = field(default=0, compare=False)
+    """Number of machines that are billed while nothing runs on them: those that are reserved or kept ready."""
 
     @property
     def hourly(self) -> Span | None:

@@ -66,6 +66,14 @@ _ARM_PATHS = {
     ),
     "azure-native:network:PublicIPAddress": ("Microsoft.Network/publicIPAddresses", "publicIpAddressName"),
     "azure-native:network:NatGateway": ("Microsoft.Network/natGateways", "natGatewayName"),
+    "azure-native:compute:CapacityReservationGroup": (
+        "Microsoft.Compute/capacityReservationGroups",
+        "capacityReservationGroupName",
+    ),
+    "azure-native:compute:CapacityReservation": (
+        "Microsoft.Compute/capacityReservationGroups/g/capacityReservations",
+        "capacityReservationName",
+    ),
     "azure-native:network:Subnet": ("Microsoft.Network/virtualNetworks/v/subnets", "subnetName"),
     "azure-native:network:RouteTable": ("Microsoft.Network/routeTables", "routeTableName"),
     "azure-native:network:VirtualNetworkGateway": (

@@ -12,12 +12,25 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from physical_ai.nested import is_mapping
-from physical_ai.subscription.needs import ACTIONS, ALWAYS_REGISTERED, COMPUTE, DATA_ACTIONS, METRICS_ACTIONS
+from physical_ai.subscription.needs import (
+    ACTIONS,
+    ALWAYS_REGISTERED,
+    COMPUTE,
+    DATA_ACTIONS,
+    METRICS_ACTIONS,
+    RESERVATION_ACTIONS,
+)
 from physical_ai.subscription.needs_private import PRIVATE_ACTIONS
 
 AZURE = "azure-native:"
 PROVIDER = "pulumi:providers:azure-native"
-EVERY_ACTION: Mapping[str, tuple[str, ...]] = {**ACTIONS, **METRICS_ACTIONS, **DATA_ACTIONS, **PRIVATE_ACTIONS}
+EVERY_ACTION: Mapping[str, tuple[str, ...]] = {
+    **ACTIONS,
+    **METRICS_ACTIONS,
+    **DATA_ACTIONS,
+    **PRIVATE_ACTIONS,
+    **RESERVATION_ACTIONS,
+}
 """Actions that the creation of a resource needs, for every type that the program declares."""
 ASSIGNER, READER = "Role Based Access Control Administrator", "Reader"
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"

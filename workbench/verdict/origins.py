@@ -25,6 +25,7 @@ _POOL: Mapping[str, str] = {
     "upgradesettings": "upgrade",
     "securityprofile": "secureBoot",
     "maxpods": "maxPods",
+    "capacityreservationgroup": "capacity.reservation",
 }
 """Key of a pool's settings, by a word in lower case. The first word that occurs in ARM's message shows which setting
 the message is about.
@@ -33,6 +34,8 @@ _TYPES: Mapping[str, str] = {
     "Microsoft.Resources/resourceGroups": "region",
     "Microsoft.ContainerService/managedClusters": "cluster",
     "Microsoft.ContainerService/managedClusters/maintenanceConfigurations": "cluster.upgrades",
+    "Microsoft.Compute/capacityReservationGroups": "pools",
+    "Microsoft.Compute/capacityReservationGroups/capacityReservations": "pools",
     "Microsoft.Network/natGateways": "network.outbound",
     "Microsoft.Network/publicIPAddresses": "network.outbound",
     "Microsoft.Network/virtualNetworks": "network.addressSpace",

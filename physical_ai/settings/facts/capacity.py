@@ -1,4 +1,4 @@
-"""Facts about the capacity of pools: pools that serve one platform together. Pure functions."""
+"""Facts about the capacity of pools: pools that serve one platform together, and reserved machines. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ def is_first(settings: Settings, name: str) -> bool:
 def falls_back(settings: Settings) -> tuple[str, ...]:
     """Spot pools for which on-demand pools stand in, in the order of the settings."""
     return tuple(name for name, pool in settings.pools.items() if pool.is_spot and _on_demand(settings, pool))
+
+
+def reserved_machines(pool: Pool) -> int:
+    """Number of machines that the stack reserves for a pool, in all of its zones together."""
+    reservation = pool.capacity.reservation
+    if reservation is None or reservation.machines is None:
+        return 0
+    return reservation.machines * max(len(pool.zones), 1)
 
 
 def _on_demand(settings: Settings, pool: Pool) -> list[str]:

@@ -130,6 +130,10 @@ class Names:
     def rule_group(self, theme: str) -> str:
         return f"{theme}-{self.stack}"
 
+    def reservations(self, pool: str) -> str:
+        """Name of the group of a pool's capacity reservations."""
+        return f"crg-{PROJECT}-{pool}-{self.stack}"
+
     def identity(self, use: str) -> str:
         return f"id-{PROJECT}-{use}-{self.stack}"
 

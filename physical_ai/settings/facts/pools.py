@@ -88,6 +88,11 @@ All of them are in `replace_on_changes`: by itself, Pulumi's provider replaces t
 and would try to change the others in place (pulumi/pulumi-azure-native, forceNew map).
 """
 
+RESERVATION_PROPERTY = "capacityReservationGroupID"
+"""Input of an AgentPool that ARM refuses to change, in `replace_on_changes` of pools with a reservation (AKS docs,
+use-capacity-reservation-groups: of existing pools a preview).
+"""
+
 
 @dataclass(frozen=True)
 class DriverFacts:

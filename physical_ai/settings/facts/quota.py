@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from physical_ai.catalog import vm_size
+from physical_ai.settings.facts.capacity import reserved_machines
 from physical_ai.settings.facts.pools import node_pools, surge_nodes
 from physical_ai.settings.models.node_pools import NodePool, Pool
 from physical_ai.settings.models.tree import Settings
@@ -37,14 +38,20 @@ def quota_needs(settings: Settings, present: Mapping[str, int] | None = None) ->
 
     `present`: number of existing nodes by pool, which are not part of `initial`; None for a first deployment.
 
+    Machines of a reservation have their quota, whether they run or not; nodes within it need none of their own
+    (Azure docs, capacity-reservation-overview).
+
     On-demand nodes count toward their family and the region's total, Spot nodes toward the region's Spot total (AKS
     docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).
     """
     found: dict[str, QuotaNeed] = {}
     for name, pool in node_pools(settings).items():
         vcpus = vm_size(pool.sku).vcpus
+        reserved = reserved_machines(pool) if isinstance(pool, Pool) else 0
         new = _new_nodes(pool, (present or {}).get(name))
-        initial, maximum = new * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
+        if present is None:
+            new = max(new, reserved)
+        initial, maximum = new * vcpus, max(pool.scale.most + surge_nodes(pool), reserved) * vcpus
         for usage in _usages(pool):
             before = found.get(usage, QuotaNeed(usage, 0, 0, ()))
             names, sizes = (*before.pools, name), tuple(dict.fromkeys((*before.sizes, pool.sku)))

@@ -28,8 +28,8 @@ _NOT = "It is not supported"
 KEYS = (
     Elsewhere(
         ("capacityreservation", "capacityreservationgroup", "capacityreservationgroupid", "capacityreservationid"),
-        f"{_NOT}: pools use the subscription's quota. `physai obtain` looks for capacity, and fallbacks names others.",
-        "fallbacks",
+        "Write capacity: {reservation: {group: …}}, or machines: … to reserve them.",
+        "capacity",
     ),
     Elsewhere(
         ("kubeletconfig", "topologymanagerpolicy", "cpumanagerpolicy", "kubeletextraargs"),

@@ -1,15 +1,17 @@
-"""Rules about the capacity of GPU pools: pools that serve one platform together."""
+"""Rules about the capacity of GPU pools: pools that serve one platform together, and reserved machines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from parts.slurm.facts import is_slurms
-from physical_ai.catalog.capacity import CAPACITY_SOURCE, limit
-from physical_ai.settings.facts.capacity import serving
+from physical_ai.catalog import vm_sizes
+from physical_ai.catalog.capacity import CAPACITY_RESERVATIONS, CAPACITY_SOURCE, limit, reservable
+from physical_ai.settings.facts.capacity import reserved_machines, serving
 from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 ALIKE = ("sku", "sharing", "driver", "fabric", "allocation", "os_sku")
 """Settings that the pools of one platform have in common: a task gets the same node whichever pool it is of."""
@@ -32,6 +34,34 @@ def check_capacity(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
     for platform in asked:
         if trust(*(("pools", name) for name in serving(settings, platform))):
             yield from _platform(settings, platform)
+    for name, pool in settings.pools.items():
+        if trust(("pools", name)):
+            yield from _reservation(name, pool)
+
+
+def _reservation(name: str, pool: Pool) -> Iterator[SettingFinding]:
+    place, reservation = _reserved(name), pool.capacity.reservation
+    if reservation is None:
+        return
+    if pool.is_spot:
+        problem = "Spot machines cannot be from a capacity reservation."
+        others: tuple[Path, ...] = (("pools", name, "priority"),)
+        yield error(place, problem, "priority: Regular, or remove it.", others=others, rule=limit_rule("reservation-spot"))
+    size = vm_sizes().get(pool.sku)
+    found = reservable(size.series) if size is not None else "unknown"
+    others = (("pools", name, "sku"),)
+    if found == "no":
+        problem = f"Azure makes no capacity reservations of {pool.sku}."
+        fix = f"Remove it, or another sku. If `physai check` says otherwise, correct {CAPACITY_RESERVATIONS}."
+        yield error(place, problem, fix, others=others, rule=limit_rule("reservation-sizes"))
+    elif found == "unknown":
+        problem = f"Whether Azure makes capacity reservations of {pool.sku} is not documented."
+        fix = f"`physai check` asks Azure; write the answer to {CAPACITY_RESERVATIONS}."
+        yield warning(place, problem, fix, others=others, rule=limit_rule("reservation-sizes"))
+    machines = reserved_machines(pool)
+    if machines > pool.scale.most:
+        problem = f"{machines} machines are reserved and billed, and the pool has at most {pool.scale.most} nodes."
+        yield warning((*place, "machines"), problem, "Fewer machines, or a larger scale.", rule=limit_rule("reservation-more"))
 
 
 def _platform(settings: Settings, platform: str) -> Iterator[SettingFinding]:
@@ -71,6 +101,10 @@ def _alike(settings: Settings, first: str, name: str) -> Iterator[SettingFinding
             place: Path = ("pools", name, key)
             fix = f"The same {key} as pools.{first}, or another platform."
             yield error(place, problem, fix, others=(_path(name), ("pools", first, key)), rule=DIFFERENT)
+
+
+def _reserved(name: str) -> Path:
+    return ("pools", name, "capacity", "reservation")
 
 
 def _path(name: str) -> Path:

@@ -62,6 +62,8 @@ KINDS = (
     "CacheRule",
     "ManagedCluster",
     "AgentPool",
+    "CapacityReservationGroup",
+    "CapacityReservation",
     "MaintenanceConfiguration",
     "DiagnosticSetting",
     "AzureMonitorWorkspace",

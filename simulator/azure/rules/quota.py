@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simulator.azure import ids, pools
+from simulator.azure import ids, pools, reserved
 from simulator.azure.bodies import table
 from simulator.azure.counted import COUNTED, exhausted
 from simulator.azure.errors import Refusal
@@ -36,15 +36,19 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
     """Refusals of a pool whose nodes, together with all other nodes in the region, would exceed a quota."""
-    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
-    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
+    pool_id = f"{pool.cluster_id}/agentPools/{pool.name}"
+    nodes = reserved.beyond(pool_id, pool.spec, pools.initial_count(pool.spec), pool.azure)
+    wanted = usage(pool.spec, nodes, pool.azure.offers)
+    for name, message in shortages(pool_id, wanted, pool.location, pool.azure):
         rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
         yield refuse(pool, rule, message, "agentPoolProfile.count")
 
 
-def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
-    """The quotas that are too small for a pool with `wanted` vCPUs, each with Azure's message."""
-    used = used_by_others(pool_id, place, azure)
+def shortages(own_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
+    """The quotas that are too small for a pool or a reservation with `wanted` further vCPUs, each with Azure's
+    message.
+    """
+    used = used_by_others(own_id, place, azure)
     for name, amount in wanted.items():
         left = azure.limit(name) - used[name]
         if amount <= left or amount == 0:
@@ -57,13 +61,15 @@ def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureS
 
 
 def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
-    """vCPUs that the nodes of all other pools in a region use, by quota."""
+    """vCPUs that the nodes of all other pools in a region use, and those of unused reserved machines, by quota."""
     used = Counter[str]()
     for other in azure.of_kind("AgentPool"):
         cluster = azure.get(ids.parent(other.id), "ManagedCluster")
         if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
             continue
         used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), azure.offers)
+    for size, machines in reserved.held(place, azure, pool_id):
+        used += usage({"vmSize": size}, machines, azure.offers)
     return used
 
 

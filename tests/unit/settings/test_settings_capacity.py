@@ -5,18 +5,22 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from physical_ai.catalog.capacity import capacity_limits, limit
+from physical_ai.catalog.capacity import capacity_limits, limit, reservable
 from physical_ai.catalog.load import CatalogError
+from physical_ai.findings import Severity
 from physical_ai.planning.autoscaler import priority_expander
 from physical_ai.planning.gpu_admission import kinds
 from physical_ai.planning.osmo_platforms import platform, platform_template
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.facts.capacity import falls_back
+from physical_ai.settings.facts.capacity import falls_back, reserved_machines
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import OsmoPlatformFacts, gpu_capacity, gpu_platforms
+from physical_ai.settings.facts.quota import quota_needs
 from physical_ai.settings.models.tree import Settings
+from physical_ai.subscription.capabilities import capability_findings
 from simulator.scheduling.autoscaler.expander import parsed
 from tests.unit.settings.settings_faults import expect, faults_of, warned
+from workbench.costs import Span, estimate
 
 SPOT, REGULAR = "pools.h100gpu.capacity", "pools.h100reg.capacity"
 STAND_IN = (
@@ -138,3 +142,88 @@ def test_each_limit_has_its_own_id_and_an_unknown_one_is_an_error() -> None:
     assert len(ids) == len(set(ids))
     with pytest.raises(CatalogError, match="no row 'nowhere'"):
         limit("nowhere")
+
+
+# Reservations
+
+A100 = (
+    "pools.a100={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, priority: Regular,"
+    " scale: {min: 0, max: 2}, capacity: {reservation: {machines: 2}}}"
+)
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/Microsoft.Compute"
+    "/capacityReservationGroups/gpus"
+)
+PLACE = "pools.a100.capacity.reservation"
+
+
+def needs_of(settings: Settings) -> dict[str, tuple[int, int]]:
+    return {each.usage: (each.initial, each.maximum) for each in quota_needs(settings)}
+
+
+def test_a_reservation_needs_its_quota_from_the_first_day() -> None:
+    with_none = needs_of(settings_of(A100, f"{PLACE}=null"))
+    reserved = needs_of(settings_of(A100))
+    family = "StandardNCADSA100v4Family"
+    assert (with_none[family], reserved[family]) == ((0, 48), (48, 48))
+    assert reserved["cores"][0] - with_none["cores"][0] == 48
+
+
+def test_a_reservation_in_zones_is_one_in_each() -> None:
+    settings = settings_of(A100, 'pools.a100.zones=["1", "2"]')
+    assert reserved_machines(settings.pools["a100"]) == 4
+    assert reserved_machines(settings_of(A100, f"{PLACE}={{group: {GROUP}}}", f"{PLACE}.machines=null").pools["a100"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("assignments", "path", "problem", "fix"),
+    [
+        ((A100, f"{PLACE}={{machines: null}}"), PLACE, "either machines, to reserve them, or group", ""),
+        ((A100, f"{PLACE}={{machines: 1, group: {GROUP}}}"), PLACE, "either machines", ""),
+        ((A100, f"{PLACE}={{machines: null, group: gpus}}"), f"{PLACE}.group", "is not the id of a capacity", ""),
+        ((A100, "pools.a100.priority=Spot"), "pools.a100.priority", "cannot be from a capacity reservation", "Regular"),
+        (
+            ("pools.h100gpu.priority=Regular", f"{SPOT}={{reservation: {{machines: 1}}}}"),
+            f"{SPOT}.reservation",
+            "no capacity reservations of Standard_NC40ads_H100_v5",
+            "capacity_reservations.yaml",
+        ),
+    ],
+)
+def test_reservations_that_azure_would_refuse(assignments: tuple[str, ...], path: str, problem: str, fix: str) -> None:
+    expect(faults_of(*assignments), path, problem, fix)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "path", "problem"),
+    [
+        (("pools.rtxprogpu.priority=Regular", "pools.rtxprogpu.capacity={reservation: {machines: 1}}"), "rtxprogpu.capacity.reservation", "not documented"),
+        ((A100, f"{PLACE}.machines=3"), "a100.capacity.reservation.machines", "3 machines are reserved and billed"),
+    ],
+)  # fmt: skip
+def test_doubtful_reservations(assignments: tuple[str, ...], path: str, problem: str) -> None:
+    found = [each for each in warned(*assignments) if each.where == f"pools.{path}"]
+    assert [each.problem for each in found if problem in each.problem], found
+
+
+def test_azures_own_answer_decides_where_the_catalogue_has_none() -> None:
+    pool = settings_of("pools.rtxprogpu.priority=Regular", "pools.rtxprogpu.capacity={reservation: {machines: 1}}").pools
+    said = list(capability_findings("rtxprogpu", pool["rtxprogpu"], {"CapacityReservationSupported": "False"}))
+    assert [each.severity for each in said if each.rule == "reservation"] == [Severity.ERROR]
+    said = list(capability_findings("rtxprogpu", pool["rtxprogpu"], {"CapacityReservationSupported": "True"}))
+    assert [each.fix for each in said if "capacity reservations" in each.problem] == [
+        "Enter it as seen in physical_ai/catalog/data/capacity_reservations.yaml."
+    ]
+
+
+def test_reserved_machines_cost_what_running_ones_do() -> None:
+    found = estimate(settings_of(A100)).pool("a100")
+    assert (found.nodes, found.without_work) == (Span(2, 2, 2), 2)
+    assert estimate(settings_of()).pool("h100gpu").without_work == 0
+
+
+@pytest.mark.parametrize(
+    ("series", "known"), [("NCadsA100v4", "yes"), ("NCadsH100v5", "no"), ("NDsrH200v5", "no"), ("other", "unknown")]
+)
+def test_series_that_can_be_reserved(series: str, known: str) -> None:
+    assert reservable(series) == known

@@ -14,7 +14,7 @@ from workbench.cli.console import out, print_figures
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
-    from workbench.costs import Change, Estimate, NodePrice, Span
+    from workbench.costs import Change, Estimate, NodePrice, PoolCost, Span
 
 _MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-price": "≤"}
 
@@ -129,9 +129,15 @@ def span(of: Span | None, digits: int) -> str:
     return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
 
 
+def _without_work(pool: PoolCost) -> str:
+    machines = "1 machine is" if pool.without_work == 1 else f"{pool.without_work} machines are"
+    usd = f", USD {pool.without_work * pool.price.usd_per_hour:,.2f} an hour" if pool.price else ""
+    return f"{pool.name}: {machines} reserved or kept ready, and billed while nothing runs{usd}"
+
+
 def notes(found: Estimate) -> list[str]:
     """Lines of text that explain the signs in the table and list the costs that the total leaves out."""
-    lines: list[str] = []
+    lines = [_without_work(pool) for pool in found.pools if pool.without_work]
     if found.spot_at_regular:
         lines.append("* Spot, at the regular price: estimate with --spot-factor PART and the share that Azure shows")
     bases = {pool.price.basis.value for pool in found.pools if pool.price}
