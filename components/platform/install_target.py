@@ -20,6 +20,7 @@ from physical_ai.planning.isolation import isolation_objects
 from physical_ai.planning.namespaces import not_needed, used
 from physical_ai.planning.registry_images import registry_policies
 from physical_ai.settings import Loaded
+from physical_ai.settings.facts.capacity import warm_pools
 
 
 class InstallTarget:
@@ -48,7 +49,8 @@ class InstallTarget:
         if policies := isolation_objects(settings, self.namespaces):
             isolation = IsolationArgs(self.target, policies, self.all_namespaces)
             Isolation(f"{parent.name}-isolation", isolation, parent.protected)
-        reader = DriftReaderArgs(self.target, drift_reader_objects(settings.access, claims="dra" in plan.parts))
+        objects = drift_reader_objects(settings.access, claims="dra" in plan.parts, queues=bool(warm_pools(settings)))
+        reader = DriftReaderArgs(self.target, objects)
         DriftReader(f"{parent.name}-drift-reader", reader, parent.unprotected)
 
     @property

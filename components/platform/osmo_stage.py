@@ -14,17 +14,20 @@ from components.osmo.control_plane import ControlPlane, ControlPlaneArgs, share_
 from components.osmo.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
 from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
+from components.osmo.warm_nodes import WarmNodes, WarmNodesArgs
 from components.platform.install_target import InstallTarget
 from components.platform.parent import Parent
 from components.platform.parts import InstalledParts
 from components.platform.target_cluster import AzureResources
 from parts.in_cluster_data.component import InClusterData
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_RELEASE
 from physical_ai.planning.gateway_certificate import gateway_certificate
 from physical_ai.planning.osmo_backend import osmo_backend
 from physical_ai.planning.osmo_service import values_files
 from physical_ai.planning.osmo_token import osmo_token_objects
+from physical_ai.planning.warm_nodes import warm_nodes
 from physical_ai.settings import Loaded, Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_token import served_backends
@@ -88,9 +91,20 @@ class OsmoStage:
             ),
             parent.protected,
         )
+        self._warm_nodes(settings)
         if plan.control_plane is not None and data is not None and self.osmo.workflows is not None:
             principal = self.osmo.workflows.identity.principal_id
             share_data(f"{parent.name}-workflow-data", data, principal, subscription, parent.unprotected)
+
+    def _warm_nodes(self, settings: Settings) -> None:
+        """Declares the Pods that keep nodes ready, if any pool asks for it; KAI has to be there, which rules require."""
+        planned = warm_nodes(settings)
+        if planned is None or KAI_RELEASE not in self.osmo.installed:
+            return
+        after = [self.osmo.installed[KAI_RELEASE].resource, self.install.namespaces[OPERATOR_NAMESPACE]]
+        args = WarmNodesArgs(self.install.target, planned, after)
+        # Not protected: nodes are given back in production, too.
+        WarmNodes(f"{self.parent.name}-warm-nodes", args, self.parent.unprotected)
 
     def _certificate(self, settings: Settings) -> list[pulumi.Resource]:
         """Resources of the gateway's certificate; an empty list where the certificate is not in a key vault."""

@@ -17,7 +17,11 @@ declare claims.
 """
 
 
-def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:
+QUEUES = {"apiGroups": ["scheduling.run.ai"], "resources": ["queues"], "verbs": ["get"]}
+"""RBAC rule by which the drift reader may get KAI's queues; only for stacks that declare one."""
+
+
+def drift_reader_objects(access: Access, *, claims: bool = False, queues: bool = False) -> list[dict[str, Any]]:
     """ClusterRole of the drift reader, and its binding to the principals with role `drift-reader`; empty if the
     settings name no such principal.
 
@@ -37,4 +41,6 @@ def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[s
     role, binding = manifests.load("drift-reader.yaml")
     if claims:
         role["rules"].append(CLAIM_KINDS)
+    if queues:
+        role["rules"].append(QUEUES)
     return [role, {**binding, "subjects": subjects}]

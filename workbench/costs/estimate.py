@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from physical_ai.catalog import price
 from physical_ai.settings import NodePool, Pool, Priority, Settings
-from physical_ai.settings.facts.capacity import reserved_machines
+from physical_ai.settings.facts.capacity import without_work
 from physical_ai.settings.facts.created import region_of
 from physical_ai.settings.facts.pools import node_pools
 from workbench.costs.amounts import HOURS_A_MONTH, Span, nodes
@@ -43,13 +43,13 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
 
 
 def _machines(pool: NodePool) -> Span:
-    """Machines that are billed: the pool's nodes, and reserved machines that no node uses."""
+    """Machines that are billed: the pool's nodes, among them those that are kept ready, and reserved machines."""
     found, kept = nodes(pool.scale), _without_work(pool)
     return Span(max(found.minimum, kept), max(found.initial, kept), max(found.maximum, kept))
 
 
 def _without_work(pool: NodePool) -> int:
-    return reserved_machines(pool) if isinstance(pool, Pool) else 0
+    return without_work(pool) if isinstance(pool, Pool) else 0
 
 
 def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:

@@ -1,4 +1,6 @@
-"""Facts about the capacity of pools: pools that serve one platform together, and reserved machines. Pure functions."""
+"""Facts about the capacity of pools: pools that serve one platform together, reserved machines, and
+nodes that are kept ready. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,18 @@ def reserved_machines(pool: Pool) -> int:
     if reservation is None or reservation.machines is None:
         return 0
     return reservation.machines * max(len(pool.zones), 1)
+
+
+def warm_pools(settings: Settings) -> tuple[str, ...]:
+    """Pools of which nodes are kept ready without work, in the order of the settings."""
+    return tuple(name for name, pool in settings.pools.items() if pool.capacity.warm)
+
+
+def without_work(pool: Pool) -> int:
+    """Number of machines of a pool that are billed while nothing runs: reserved ones, or nodes that are kept ready if
+    these are more. Nodes that are kept ready are on reserved machines first.
+    """
+    return max(reserved_machines(pool), pool.capacity.warm)
 
 
 def _on_demand(settings: Settings, pool: Pool) -> list[str]:

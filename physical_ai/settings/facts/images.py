@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
+from physical_ai.settings.facts.capacity import warm_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -69,6 +70,8 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("target", "leave")
     if settings.osmo.installs_service:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
+    for name in warm_pools(settings):
+        found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("pools", name, "capacity", "warm")
     for part in PARTS:
         found |= chosen_images(part, settings)
     for name, own in settings.health.acceptance.images.items():

@@ -1,4 +1,6 @@
-"""Settings of a GPU pool's capacity: other pools that serve the same platform, and reserved machines."""
+"""Settings of a GPU pool's capacity: other pools that serve the same platform, reserved machines, and
+nodes that are kept ready.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +47,11 @@ class Capacity(Model):
     )
     reservation: Reservation | None = Field(
         default=None, description="Capacity reservation that the pool's machines are from; a change replaces the pool."
+    )
+    warm: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=0,
+        description="Nodes that are kept ready without work: when work takes one, the autoscaler adds another, up to"
+        " scale.max. They are billed.",
     )
 
 

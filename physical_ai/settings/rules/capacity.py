@@ -37,6 +37,7 @@ def check_capacity(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
     for name, pool in settings.pools.items():
         if trust(("pools", name)):
             yield from _reservation(name, pool)
+            yield from _warm(name, pool, settings)
 
 
 def _reservation(name: str, pool: Pool) -> Iterator[SettingFinding]:
@@ -62,6 +63,31 @@ def _reservation(name: str, pool: Pool) -> Iterator[SettingFinding]:
     if machines > pool.scale.most:
         problem = f"{machines} machines are reserved and billed, and the pool has at most {pool.scale.most} nodes."
         yield warning((*place, "machines"), problem, "Fewer machines, or a larger scale.", rule=limit_rule("reservation-more"))
+
+
+def _warm(name: str, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
+    place, nodes = _warmed(name), pool.capacity.warm
+    if not nodes:
+        return
+    if not settings.osmo.installs_backend:
+        problem = "KAI takes the GPUs of the nodes that are kept ready for work, and this stack does not install it."
+        fix, others = "osmo.mode: backend or platform, or scale.min.", (("osmo", "mode"),)
+        yield error(place, problem, fix, others=others, rule=limit_rule("warm-kai"))
+    if is_slurms(settings, name) or pool.uses_claims:
+        whose = "Slurm schedules the work of this pool" if is_slurms(settings, name) else "Pods have its GPUs by claims"
+        yield error(place, f"{whose}, and KAI could not take a node back for it.", "scale.min.", rule=limit_rule("warm-kai"))
+    if pool.sharing.time_slicing is not None or pool.sharing.mps is not None:
+        problem = "One Pod cannot hold all shares of the GPUs of a node, so none can keep a node ready."
+        others = (("pools", name, "sharing"),)
+        yield error(place, problem, "scale.min.", others=others, rule=limit_rule("warm-shares"))
+    if not pool.scale.is_autoscaled:
+        problem = "The pool has a fixed number of nodes: the autoscaler adds none for those that work takes."
+        others = (("pools", name, "scale"),)
+        yield error(place, problem, "scale: {min: 0, max: …}.", others=others, rule=limit_rule("warm-kai"))
+    elif nodes > pool.scale.most:
+        problem = f"{nodes} nodes cannot be kept ready: the pool has at most {pool.scale.most}."
+        others = (("pools", name, "scale", "max"),)
+        yield error(place, problem, f"At most {pool.scale.most}, or a larger scale.max.", others=others)
 
 
 def _platform(settings: Settings, platform: str) -> Iterator[SettingFinding]:
@@ -105,6 +131,10 @@ def _alike(settings: Settings, first: str, name: str) -> Iterator[SettingFinding
 
 def _reserved(name: str) -> Path:
     return ("pools", name, "capacity", "reservation")
+
+
+def _warmed(name: str) -> Path:
+    return ("pools", name, "capacity", "warm")
 
 
 def _path(name: str) -> Path:

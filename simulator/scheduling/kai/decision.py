@@ -17,6 +17,7 @@ from simulator.scheduling.kai.jobs import Job, Part, part_of
 from simulator.scheduling.kai.nodes import fit_message, is_counted, preference, takes
 from simulator.scheduling.kai.order import Order
 from simulator.scheduling.kai.queues import Share, Shares, share_of
+from simulator.scheduling.kai.reclaim import host_of, is_due_nothing, victims, without
 
 UNABLE = "Unable to schedule pod"
 UNABLE_GROUP = "Unable to schedule podgroup"
@@ -34,6 +35,8 @@ class Round:
     """Jobs with Pods that could not be scheduled, by namespace and name, each with the reason."""
     not_ready: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
     """Jobs that wait until more of their own Pods exist, by namespace and name, each with the reason."""
+    evictions: dict[str, Json] = field(default_factory=dict[str, Json])
+    """Pods that lose their node to a job of another queue, which gets the node when they have ended."""
 
 
 def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Round:
@@ -42,7 +45,7 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
     The round adds the resources of running and newly placed Pods to `shares`.
     """
     found, room = Round(), {offer.name: offer for offer in offers}
-    total, waiting = _free(room.values()), list[Job]()
+    total, waiting, jobs = _free(room.values()), list[Job](), list(jobs)
     for job in jobs:
         for pod in job.active:
             share = share_of(requests(pod))
@@ -53,11 +56,12 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
             shares.ask(job.queue, share_of(requests(pod)))
         if _is_waiting(job, shares, found):
             waiting.append(job)
+    spare = victims(jobs, shares)
     order = Order(shares, fair_shares(total, shares), total, _asked)
     while waiting:
         job = order.next(waiting)
         waiting.remove(job)
-        left = _schedule(job, shares, room, found)
+        left = _schedule(job, shares, room, found, spare)
         if left is not None and left.pending:
             waiting.append(left)
     return found
@@ -97,9 +101,11 @@ def _asked(job: Job) -> Share:
     return share_of(sum((requests(pod) for pod in job.next_pods()), Counter[str]()))
 
 
-def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
+def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round, spare: list[Json]) -> Job | None:
     """Places the next Pods of a job on nodes, either all of them or none. Returns the job, in which the placed Pods
     count as active; None if no Pod was placed.
+
+    `spare`: Pods that are evicted if the job finds no other place. Evicted Pods are removed from the list.
     """
     asked, pods = _asked(job), job.next_pods()
     over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
@@ -107,6 +113,13 @@ def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) ->
         _refuse(job, f"{over[0]}: {over[1]}.", found)
         return None
     placing = _placed(pods, room)
+    if placing.without_place is not None and not is_due_nothing(job.queue, shares):
+        placing, evicted = _reclaimed(pods, room, spare, placing)
+        if evicted:
+            found.evictions |= {uid_of(pod): pod for pod in evicted}
+            spare[:] = [pod for pod in spare if uid_of(pod) not in found.evictions]
+            room.update(placing.offers)
+            return None
     if placing.without_place is not None:
         own = fit_message(placing.without_place, list(placing.offers.values()))
         _refuse(job, f"PodSchedulingErrors: {_of_job(job, placing, own)}.", found)
@@ -146,6 +159,26 @@ def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:
         offers[best.name] = best.with_pod(pod)
         hosts.append(best.name)
     return _Placing(offers, hosts)
+
+
+def _reclaimed(
+    pods: Sequence[Json], room: Mapping[str, Offer], spare: Sequence[Json], refused: _Placing
+) -> tuple[_Placing, list[Json]]:
+    """Nodes for the Pods if spare Pods leave theirs, and the spare Pods that leave: no more than the Pods need.
+    `refused` and no Pods if that does not suffice.
+    """
+    freed, leaving = dict(room), list[Json]()
+    for victim in spare:
+        host = host_of(victim)
+        if host not in freed:
+            continue
+        freed[host] = without(freed[host], victim)
+        leaving.append(victim)
+        placing = _placed(pods, freed)
+        if placing.without_place is None:
+            kept = {each: placing.offers[each] if each in placing.hosts else room[each] for each in room}
+            return replace(placing, offers=kept), [each for each in leaving if host_of(each) in placing.hosts]
+    return refused, []
 
 
 def uid_of(item: Mapping[str, Any]) -> str:

@@ -60,6 +60,7 @@ class KaiScheduler:
         jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
         found = decide(jobs, queues_of(self._view.all(QUEUES)), offers_of(self._view.nodes, pods))
         self._bind(found)
+        self._evict(found)
         for pod, message in found.refusals.values():
             self._view.set_condition(pod, message)
             self._say(pod, "Unschedulable", message, "Warning")
@@ -125,6 +126,14 @@ class KaiScheduler:
                 message = f"Pod bound successfully to node {host}"
                 self._say(pod, "Bound", message, component=BINDER)
                 self._view.set_condition(pod, message, type=BOUND, reason="Bound", status="True")
+
+    def _evict(self, found: Round) -> None:
+        """Deletes the Pods that lose their node. The next round places the job that gets it."""
+        for pod in found.evictions.values():
+            message = f"Pod {at(pod, 'metadata.namespace')}/{name(pod)} is evicted: its queue holds more than its share"
+            log.info("%s", message)
+            self._say(pod, "Evict", message)
+            self._view.delete(pod)
 
     def _say(
         self, item: Json, reason: str, message: str, type: str = "Normal", component: str = kai_names.SCHEDULER_NAME
