@@ -40,8 +40,8 @@ class PoolReservation:
 class CapacityReservations(pulumi.ComponentResource):
     """Groups with a reservation of each pool's VM size in each of its zones, and the cluster's role on each group.
 
-    Names contain size and zones, none of which can change: for a changed pool, Azure reserves the new machines before the
-    old ones are given back.
+    Names contain size and zones, none of which can change: for a changed pool, Azure reserves the new machines before
+    the old ones are given back.
 
     Attributes:
         of_pool: Reservations by name of the pool.
@@ -66,12 +66,13 @@ class CapacityReservations(pulumi.ComponentResource):
 
     def _reserved(self, pool_name: str, pool: Pool, machines: int) -> PoolReservation:
         args, place = self._args, "".join(pool.zones) or "region"
-        common = {"resource_group_name": args.resource_group_name, "location": args.location, "tags": args.tags}
         group = compute.CapacityReservationGroup(
             f"{self._name}-{pool_name}-{place}",
             capacity_reservation_group_name=f"{args.names.reservations(pool_name)}-{place}",
             zones=list(pool.zones) or None,
-            **common,
+            resource_group_name=args.resource_group_name,
+            location=args.location,
+            tags=args.tags,
             opts=pulumi.ResourceOptions(parent=self),
         )
         reserved = [
@@ -81,7 +82,9 @@ class CapacityReservations(pulumi.ComponentResource):
                 capacity_reservation_name=f"{pool.sku}-{zone or 'region'}",
                 sku=compute.SkuArgs(name=pool.sku, capacity=machines),
                 zones=[zone] if zone is not None else None,
-                **common,
+                resource_group_name=args.resource_group_name,
+                location=args.location,
+                tags=args.tags,
                 opts=pulumi.ResourceOptions(parent=self),
             )
             for zone in (pool.zones or (None,))
@@ -89,7 +92,9 @@ class CapacityReservations(pulumi.ComponentResource):
         return PoolReservation(group.id, [*reserved, self._role(pool_name, group.id)])
 
     def _role(self, pool_name: str, group_id: pulumi.Input[str]) -> pulumi.Resource:
-        """Role of the control plane on a group. A group of several pools has one assignment: ARM refuses a second one."""
+        """Role of the control plane on a group. A group of several pools has one assignment, since ARM refuses a second
+        one.
+        """
         key = group_id.lower() if isinstance(group_id, str) else pool_name
         if key not in self._roles:
             self._roles[key] = assign_role(

@@ -11,6 +11,7 @@ from pulumi_azure_native import authorization, containerservice
 
 from components.aks.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
 from physical_ai.settings import Pool
+from physical_ai.settings.facts.capacity import autoscaler_tags
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
@@ -119,7 +120,7 @@ class GpuPool(pulumi.ComponentResource):
             resource_name_=args.cluster.name,
             mode="User",
             vnet_subnet_id=args.subnet_id,
-            tags=args.tags,
+            tags={**args.tags, **autoscaler_tags(args.pool)},
             capacity_reservation_group_id=args.reservation_group,
             **node_pool_properties(args.pool, args.kubernetes_version),
             **gpu_properties(args.name, args.pool),

@@ -97,7 +97,7 @@ class OsmoStage:
             share_data(f"{parent.name}-workflow-data", data, principal, subscription, parent.unprotected)
 
     def _warm_nodes(self, settings: Settings) -> None:
-        """Declares the Pods that keep nodes ready, if any pool asks for it; KAI has to be there, which rules require."""
+        """Declares the Pods that keep nodes ready, if a pool asks for it. A rule requires KAI for it."""
         planned = warm_nodes(settings)
         if planned is None or KAI_RELEASE not in self.osmo.installed:
             return

@@ -9,6 +9,7 @@ from pathlib import Path
 from docs.generator import (
     acceptance,
     alerts,
+    capacity,
     catalogue,
     chart_values,
     commands,
@@ -56,6 +57,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     impact.PICTURE: impact.sample,
     troubleshooting.FILE: troubleshooting.renewed,
     nccl.FILE: nccl.renewed,
+    capacity.FILE: capacity.renewed,
     reachability.FILE: reachability.renewed,
     prerequisites.FILE: prerequisites.renewed,
     support.FILE: support.renewed,

@@ -18,8 +18,8 @@ SPOT_FIRST, OTHERS = 50, 10
 def priority_expander(settings: Settings) -> list[dict[str, Any]]:
     """The ConfigMap; empty if no on-demand pool stands in for a Spot pool.
 
-    Pools are known to the autoscaler by the name of their scale set, `aks-POOL-12345678-vmss`. The last line matches every
-    pool, because the autoscaler never grows a pool without a line while it can grow another.
+    Pools are known to the autoscaler by the name of their scale set, `aks-POOL-12345678-vmss`. The last line matches
+    every pool, because the autoscaler never grows a pool without a line while it can grow another.
     """
     first = falls_back(settings)
     if not first:

@@ -129,8 +129,8 @@ def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, 
     """Pod template of a platform: it selects the nodes, tolerates their taints, and requests the GPUs.
 
     The nodes are selected by the label of their pool, because labels with the GPU's name appear only after a node has
-    started, and a pool may have no nodes. Of a platform that several pools serve, they are selected by a label that these
-    pools share, not by affinity: OSMO assigns nodes to platforms by the node selector.
+    started, and a pool may have no nodes. Of a platform that several pools serve, they are selected by a label that
+    these pools share, not by affinity: OSMO assigns nodes to platforms by the node selector.
     """
     spec: dict[str, Any] = {"nodeSelector": item.node_selector}
     if item.grace_seconds != DEFAULT_GRACE_SECONDS:

@@ -51,6 +51,6 @@ def _deployment(template: dict[str, Any], settings: Settings, name: str) -> dict
     gpus = {resource: str(count) for resource, count in gpu_resources(pool).items()}
     (container,) = pod["spec"]["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
-    for amounts in (container["resources"]["requests"], container["resources"]["limits"]):
-        amounts |= gpus
+    for kind in ("requests", "limits"):
+        container["resources"][kind] |= gpus
     return found

@@ -4,8 +4,14 @@ nodes that are kept ready. Pure functions.
 
 from __future__ import annotations
 
+from physical_ai.settings.facts.gpu import gpu_resources
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
+
+RESOURCE_TAG = "k8s.io_cluster-autoscaler_node-template_resources_"
+"""Beginning of the tags of a scale set with the resources of its nodes (kubernetes/autoscaler,
+cloudprovider/azure/README.md).
+"""
 
 
 def serving(settings: Settings, platform: str) -> tuple[str, ...]:
@@ -48,6 +54,19 @@ def without_work(pool: Pool) -> int:
     these are more. Nodes that are kept ready are on reserved machines first.
     """
     return max(reserved_machines(pool), pool.capacity.warm)
+
+
+def autoscaler_tags(pool: Pool) -> dict[str, str]:
+    """Azure tags from which the autoscaler reads what a node of an empty pool offers; empty for a pool that does not
+    announce it.
+
+    The autoscaler replaces the GPUs of the VM size by these amounts, and reads `_` as `/` (kubernetes/autoscaler,
+    cloudprovider/azure/azure_template.go, extractAllocatableResourcesFromScaleSet). AKS gives a pool's tags to its
+    scale set (AKS docs, use-tags).
+    """
+    if not pool.capacity.announced:
+        return {}
+    return {f"{RESOURCE_TAG}{name.replace('/', '_')}": str(count) for name, count in gpu_resources(pool).items()}
 
 
 def _on_demand(settings: Settings, pool: Pool) -> list[str]:

@@ -4,7 +4,7 @@ nodes that are kept ready.
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,15 @@ class Capacity(Model):
         default=0,
         description="Nodes that are kept ready without work: when work takes one, the autoscaler adds another, up to"
         " scale.max. They are billed.",
+    )
+    announced: bool = Field(
+        default=False,
+        description="Tell the autoscaler by tags how many MIG instances or shares of GPUs a node of the empty pool has;"
+        " for the single strategy and time slicing.",
+    )
+    kind: Literal["nodePool", "managedGpu", "autoProvisioned"] = Field(
+        default="nodePool",
+        description="nodePool. AKS' managed GPU pools and node auto-provisioning are refused, with what they lack.",
     )
 
 

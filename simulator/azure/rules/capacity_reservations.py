@@ -91,10 +91,12 @@ def pool(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "pool-crg-missing", f"The capacity reservation group {given} was not found.", _TARGET)
         return
     size, zones = str(pool.spec.get("vmSize")), tuple(pool.spec.get("availabilityZones") or ())
-    here = {reserved.zones_of(each) for each in reserved.members(found.id, pool.azure) if reserved.size_of(each) == size}
+    here = {
+        reserved.zones_of(each) for each in reserved.members(found.id, pool.azure) if reserved.size_of(each) == size
+    }
     missing = [zone for zone in ({(each,) for each in zones} or {()}) if zone not in here]
     if missing:
-        where = f"zone {', '.join(sorted(zone[0] for zone in missing))}" if zones else "no zone"
+        where = f"zone {', '.join(sorted(each for zone in missing for each in zone))}" if zones else "no zone"
         message = f"The capacity reservation group {ids.name(found.id)} has no reservation of {size} in {where}."
         yield refuse(pool, "pool-crg-match", message, _TARGET)
     identity = pool.azure.get(clusters.control_plane_identity(pool.cluster), "UserAssignedIdentity")

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import yaml
 
+from simulator.cluster.objects import at
 from simulator.scheduling.autoscaler.growth import Choice, Growth, most_pods
 
 PRIORITY = "priority"
@@ -36,7 +37,7 @@ def choice(profile: Mapping[str, Any], config_map: Mapping[str, Any] | None) -> 
         return most_pods
     if config_map is None:
         raise InvalidPriorities(f"Priority expander config map {CONFIG_MAP} not found")
-    priorities = parsed(str((config_map.get("data") or {}).get(KEY) or ""))
+    priorities = parsed(str(at(config_map, f"data.{KEY}", "")))
     return lambda options: by_priority(options, priorities)
 
 

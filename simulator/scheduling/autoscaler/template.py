@@ -13,6 +13,7 @@ from typing import Any
 
 from physical_ai import catalog
 from physical_ai.kubernetes.fit import PODS, Offer, requests, why_not
+from physical_ai.kubernetes.quantities import quantity
 from simulator.azure.autoscaling import ScaledPool
 from simulator.cluster import names
 from simulator.cluster.objects import Json, at, is_ready, labels
@@ -43,6 +44,7 @@ PREDICTED = (
 """Labels that the autoscaler expects on the nodes of an empty pool, in addition to the pool's own labels. In a pool
 with several zones the autoscaler chooses the zone label at random; the simulation takes the first zone.
 """
+RESOURCE_TAG = "k8s.io_cluster-autoscaler_node-template_resources_"
 PREDICTED_PODS = 110
 """Number of Pods that the autoscaler assumes for a node, regardless of the pool's maxPods."""
 NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
@@ -97,6 +99,7 @@ def predicted(pool: ScaledPool) -> Json:
         "ephemeral-storage": f"{pool.spec['osDiskSizeGB']}Gi",
         # The template counts any vendor's GPUs under NVIDIA's name (kubernetes/autoscaler, azure_template.go).
         names.GPU: str(size.gpu.count if size and size.gpu else 0),
+        **tagged(pool.spec.get("tags") or {}),
     }
     found = (predicted_taint(text) for text in pool.spec.get("nodeTaints") or ())
     return {
@@ -104,6 +107,14 @@ def predicted(pool: ScaledPool) -> Json:
         "spec": {"taints": [taint for taint in found if taint is not None]},
         "status": {"capacity": amounts, "allocatable": amounts},
     }
+
+
+def tagged(tags: Mapping[str, str]) -> dict[str, str]:
+    """Resources that the tags of a pool's scale set announce. The autoscaler skips amounts that are no quantities
+    (cloudprovider/azure/azure_template.go, extractAllocatableResourcesFromScaleSet).
+    """
+    found = {key.partition(RESOURCE_TAG)[2]: amount for key, amount in tags.items() if RESOURCE_TAG in key}
+    return {key.replace("_", "/"): amount for key, amount in found.items() if key and quantity(amount) is not None}
 
 
 def predicted_taint(text: str) -> Json | None:
@@ -133,12 +144,12 @@ def works(node: Mapping[str, Any]) -> bool:
 
 
 def _lacks_gpus(node: Mapping[str, Any]) -> bool:
-    """True for a node with GPU labels that does not offer its GPUs yet; it counts as not ready
-    (processors/customresources/gpu_processor.go).
+    """True for a node with GPU labels that does not offer its GPUs yet; it counts as not ready. Only whole GPUs, by
+    their own name, count as offered: a node with MIG instances of the mixed strategy, or with renamed shares, never
+    becomes ready for the autoscaler (processors/customresources/gpu_processor.go; kubernetes/autoscaler#8095).
     """
-    offered: Mapping[str, str] = at(node, "status.allocatable", {})
     with_gpus = any(key in labels(node) for key in GPU_LABELS)
-    return with_gpus and not any(key.startswith(names.NVIDIA) and int(count) for key, count in offered.items())
+    return with_gpus and not int(at(node, "status.allocatable", {}).get(names.GPU, 0))
 
 
 def _name(pool: ScaledPool) -> str:

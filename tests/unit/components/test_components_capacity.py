@@ -77,3 +77,13 @@ def test_without_a_reservation_a_pool_has_no_trace_of_one(simulate: Simulate) ->
     pool = simulate("dev-westus2").resource("AgentPool", "h100gpu")
     assert "capacityReservationGroupID" not in pool.inputs
     assert "capacityReservationGroupID" not in pool.options.replace_on_changes
+
+
+def test_warm_nodes_follow_the_scheduler_that_takes_them_for_work(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"pools": {"h100gpu": {"capacity": {"warm": 1}}}})
+    queue = recording.resource("Queue", "physical-ai-warm")
+    scheduler = recording.resource("Release", "kai-scheduler")
+    assert scheduler.urn in queue.options.depends_on
+    deployment = recording.resource("Deployment", "warm-h100gpu")
+    assert queue.urn in deployment.options.depends_on
+    assert not deployment.options.protect

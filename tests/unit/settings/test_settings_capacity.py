@@ -11,14 +11,17 @@ from physical_ai.findings import Severity
 from physical_ai.planning.autoscaler import priority_expander
 from physical_ai.planning.gpu_admission import kinds
 from physical_ai.planning.osmo_platforms import platform, platform_template
+from physical_ai.planning.warm_nodes import warm_nodes
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.facts.capacity import falls_back, reserved_machines
+from physical_ai.settings.facts.capacity import autoscaler_tags, falls_back, reserved_machines
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import OsmoPlatformFacts, gpu_capacity, gpu_platforms
 from physical_ai.settings.facts.quota import quota_needs
 from physical_ai.settings.models.tree import Settings
 from physical_ai.subscription.capabilities import capability_findings
 from simulator.scheduling.autoscaler.expander import parsed
+from simulator.scheduling.kai.queues import queues_of
+from simulator.scheduling.kai.reclaim import is_due_nothing
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 from workbench.costs import Span, estimate
 
@@ -84,8 +87,10 @@ def test_the_spot_pool_leads_wherever_it_is_written() -> None:
 
 
 def test_another_pool_of_the_model_keeps_its_own_name() -> None:
-    third = STAND_IN.replace("h100reg", "h100big").replace("10.40.3.0", "10.40.4.0").replace(
-        ", capacity: {platform: h100}", ""
+    third = (
+        STAND_IN.replace("h100reg", "h100big")
+        .replace("10.40.3.0", "10.40.4.0")
+        .replace(", capacity: {platform: h100}", "")
     )
     assert [each.name for each in gpu_platforms(settings_of(*PAIR, third))] == ["h100", "rtxpro", "h100big"]
 
@@ -155,6 +160,7 @@ GROUP = (
     "/capacityReservationGroups/gpus"
 )
 PLACE = "pools.a100.capacity.reservation"
+RTX_RESERVED = ("pools.rtxprogpu.priority=Regular", "pools.rtxprogpu.capacity={reservation: {machines: 1}}")
 
 
 def needs_of(settings: Settings) -> dict[str, tuple[int, int]]:
@@ -172,7 +178,9 @@ def test_a_reservation_needs_its_quota_from_the_first_day() -> None:
 def test_a_reservation_in_zones_is_one_in_each() -> None:
     settings = settings_of(A100, 'pools.a100.zones=["1", "2"]')
     assert reserved_machines(settings.pools["a100"]) == 4
-    assert reserved_machines(settings_of(A100, f"{PLACE}={{group: {GROUP}}}", f"{PLACE}.machines=null").pools["a100"]) == 0
+    assert (
+        reserved_machines(settings_of(A100, f"{PLACE}={{group: {GROUP}}}", f"{PLACE}.machines=null").pools["a100"]) == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,7 +189,7 @@ def test_a_reservation_in_zones_is_one_in_each() -> None:
         ((A100, f"{PLACE}={{machines: null}}"), PLACE, "either machines, to reserve them, or group", ""),
         ((A100, f"{PLACE}={{machines: 1, group: {GROUP}}}"), PLACE, "either machines", ""),
         ((A100, f"{PLACE}={{machines: null, group: gpus}}"), f"{PLACE}.group", "is not the id of a capacity", ""),
-        ((A100, "pools.a100.priority=Spot"), "pools.a100.priority", "cannot be from a capacity reservation", "Regular"),
+        ((A100, "pools.a100.priority=Spot"), PLACE, "cannot be from a capacity reservation", "Regular"),
         (
             ("pools.h100gpu.priority=Regular", f"{SPOT}={{reservation: {{machines: 1}}}}"),
             f"{SPOT}.reservation",
@@ -197,7 +205,7 @@ def test_reservations_that_azure_would_refuse(assignments: tuple[str, ...], path
 @pytest.mark.parametrize(
     ("assignments", "path", "problem"),
     [
-        (("pools.rtxprogpu.priority=Regular", "pools.rtxprogpu.capacity={reservation: {machines: 1}}"), "rtxprogpu.capacity.reservation", "not documented"),
+        (RTX_RESERVED, "rtxprogpu.capacity.reservation", "not documented"),
         ((A100, f"{PLACE}.machines=3"), "a100.capacity.reservation.machines", "3 machines are reserved and billed"),
     ],
 )  # fmt: skip
@@ -207,10 +215,10 @@ def test_doubtful_reservations(assignments: tuple[str, ...], path: str, problem:
 
 
 def test_azures_own_answer_decides_where_the_catalogue_has_none() -> None:
-    pool = settings_of("pools.rtxprogpu.priority=Regular", "pools.rtxprogpu.capacity={reservation: {machines: 1}}").pools
-    said = list(capability_findings("rtxprogpu", pool["rtxprogpu"], {"CapacityReservationSupported": "False"}))
+    pools = settings_of(*RTX_RESERVED).pools
+    said = list(capability_findings("rtxprogpu", pools["rtxprogpu"], {"CapacityReservationSupported": "False"}))
     assert [each.severity for each in said if each.rule == "reservation"] == [Severity.ERROR]
-    said = list(capability_findings("rtxprogpu", pool["rtxprogpu"], {"CapacityReservationSupported": "True"}))
+    said = list(capability_findings("rtxprogpu", pools["rtxprogpu"], {"CapacityReservationSupported": "True"}))
     assert [each.fix for each in said if "capacity reservations" in each.problem] == [
         "Enter it as seen in physical_ai/catalog/data/capacity_reservations.yaml."
     ]
@@ -227,3 +235,97 @@ def test_reserved_machines_cost_what_running_ones_do() -> None:
 )
 def test_series_that_can_be_reserved(series: str, known: str) -> None:
     assert reservable(series) == known
+
+
+# Nodes that are kept ready
+
+WARM = "pools.h100gpu.capacity.warm=1"
+
+
+def test_a_warm_node_is_held_whole_by_a_pod_that_every_queue_may_evict() -> None:
+    planned = warm_nodes(settings_of(WARM))
+    assert planned is not None
+    priority, deployment = planned.objects
+    assert priority["value"] == -10
+    pod = deployment["spec"]["template"]
+    assert (deployment["metadata"]["name"], deployment["spec"]["replicas"]) == ("warm-h100gpu", 1)
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    assert pod["metadata"]["labels"]["kai.scheduler/queue"] == planned.queue["metadata"]["name"]
+    assert pod["spec"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "h100gpu"}
+    assert pod["spec"]["priorityClassName"] == priority["metadata"]["name"]
+    (container,) = pod["spec"]["containers"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    assert is_due_nothing("physical-ai-warm", queues_of([planned.queue]))
+
+
+def test_without_one_nothing_is_planned() -> None:
+    assert warm_nodes(settings_of()) is None
+
+
+def test_all_gpus_of_a_node_are_held() -> None:
+    planned = warm_nodes(settings_of(WARM, "pools.h100gpu.sku=Standard_NC80adis_H100_v5"))
+    assert planned is not None
+    (container,) = planned.objects[1]["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"]["nvidia.com/gpu"] == "2"
+
+
+def test_warm_nodes_are_billed_from_the_first_hour() -> None:
+    found = estimate(settings_of(WARM)).pool("h100gpu")
+    assert (found.nodes, found.without_work) == (Span(1, 1, 2), 1)
+    reserved = estimate(settings_of(A100, "pools.a100.capacity.warm=1")).pool("a100")
+    assert (reserved.nodes, reserved.without_work) == (Span(2, 2, 2), 2)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "path", "problem", "fix"),
+    [
+        (("pools.h100gpu.capacity.warm=3",), f"{SPOT}.warm", "at most 2", "larger scale.max"),
+        (
+            (WARM, "pools.h100gpu.sharing={timeSlicing: {replicas: 2}}"),
+            f"{SPOT}.warm",
+            "all shares",
+            "scale.min",
+        ),
+        ((WARM, "osmo.mode=namespaces"), f"{SPOT}.warm", "does not install it", "backend or platform"),
+        (("pools.h100gpu.capacity.warm=-1",), f"{SPOT}.warm", "", ""),
+    ],
+)
+def test_warm_nodes_that_nobody_could_use(assignments: tuple[str, ...], path: str, problem: str, fix: str) -> None:
+    expect(faults_of(*assignments), path, problem, fix)
+
+
+# Empty pools, and other kinds of pools
+
+TAG = "k8s.io_cluster-autoscaler_node-template_resources_nvidia.com_gpu"
+CUT = "pools.h100gpu.sharing={mig: {strategy: single, profiles: {1g.12gb: 7}}}"
+MIXED = "pools.h100gpu.sharing={mig: {strategy: mixed, profiles: {1g.12gb: 7}}}"
+ANNOUNCED = "pools.h100gpu.capacity.announced=true"
+
+
+def test_an_empty_pool_says_how_many_shares_its_next_node_has() -> None:
+    assert autoscaler_tags(settings_of(CUT, ANNOUNCED).pools["h100gpu"]) == {TAG: "7"}
+    assert autoscaler_tags(settings_of(CUT).pools["h100gpu"]) == {}
+
+
+def test_without_it_the_autoscaler_takes_a_share_for_a_node() -> None:
+    found = [each.problem for each in warned(CUT) if each.rule == "empty-count"]
+    assert found == [
+        "The autoscaler expects 1 × nvidia.com/gpu of the first node, which offers 7: for 7 Pods it adds 7 nodes."
+    ]
+    assert not [each for each in warned(CUT, ANNOUNCED) if each.rule == "empty-count"]
+    assert not [each for each in warned(CUT, "pools.h100gpu.scale.min=1") if each.rule == "empty-count"]
+
+
+@pytest.mark.parametrize(
+    ("assignments", "path", "problem", "fix"),
+    [
+        ((MIXED, ANNOUNCED), f"{SPOT}.announced", "never counts nodes as ready", "single strategy"),
+        (("pools.h100gpu.capacity.kind=managedGpu",), f"{SPOT}.kind", "preview", "driver.source: aks"),
+        (("pools.h100gpu.capacity.kind=autoProvisioned",), f"{SPOT}.kind", "GPU Operator", "capacity.platform"),
+        (("pools.h100gpu.capacity.kind=karpenter",), f"{SPOT}.kind", "", "nodePool"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_reason(
+    assignments: tuple[str, ...], path: str, problem: str, fix: str
+) -> None:
+    expect(faults_of(*assignments), path, problem, fix)

@@ -30,7 +30,7 @@ def group(azure: Azure, name: str = "gpus", **more: Any) -> Resource:
     made = azure.put("CapacityReservationGroup", capacityReservationGroupName=name, location=PLACE, **more)
     plane = azure.cloud.azure().get(azure.id("Microsoft.ManagedIdentity/userAssignedIdentities/plane"))
     assert plane is not None
-    number = 50 + len(azure.cloud.azure().of_kind("CapacityReservationGroup"))
+    number = 50 + len(list(azure.cloud.azure().of_kind("CapacityReservationGroup")))
     azure.assign(CONTRIBUTOR, plane.outputs["principalId"], made.id, number)
     return made
 
@@ -106,7 +106,9 @@ def test_quota_is_taken_once_for_a_machine_and_its_reservation(tmp_path: Path) -
 
 
 def test_a_pool_needs_a_group_that_fits_and_the_right_to_use_it(azure: Azure) -> None:
-    inputs = azure.pool_inputs(vmSize=A100, capacityReservationGroupID=azure.id("Microsoft.Compute/capacityReservationGroups/no"))
+    inputs = azure.pool_inputs(
+        vmSize=A100, capacityReservationGroupID=azure.id("Microsoft.Compute/capacityReservationGroups/no")
+    )
     assert azure.rules("AgentPool", inputs) == {"pool-crg-missing"}
     given = group(azure)
     inputs = azure.pool_inputs(vmSize=A100, capacityReservationGroupID=given.id)
@@ -172,7 +174,7 @@ def test_what_is_in_use_cannot_be_deleted(azure: Azure) -> None:
     azure.cloud.delete(made.id)
     azure.cloud.delete(member.id)
     azure.cloud.delete(given.id)
-    assert azure.cloud.azure().of_kind("CapacityReservationGroup") == []
+    assert list(azure.cloud.azure().of_kind("CapacityReservationGroup")) == []
 
 
 def test_of_a_pool_that_exists_the_group_cannot_change(azure: Azure) -> None:

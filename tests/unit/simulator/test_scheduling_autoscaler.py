@@ -74,6 +74,18 @@ def test_of_shared_gpus_and_mig_instances_an_empty_pool_knows_nothing(azure: Azu
         assert why_not(wish, found) == (f"Insufficient {resource}",)
 
 
+def test_tags_say_what_an_empty_pool_would_offer(azure: Azure) -> None:
+    head = "k8s.io_cluster-autoscaler_node-template_resources_"
+    tags = {f"{head}nvidia.com_gpu": "7", f"{head}nvidia.com_mig-1g.12gb": "3", f"{head}cpu": "much", "team": "4"}
+    found = template(scaled(azure, tags=tags), (), ())
+    assert (found.free[GPU], found.free["nvidia.com/mig-1g.12gb"]) == (7, 3)
+    assert found.free["cpu"] == catalog.vm_size(H100).vcpus * 1000
+    gang = [unschedulable(pod(f"train-{number}", gpus=1)) for number in range(7)]
+    tagged = group(scaled(azure, tags=tags))
+    assert grown(scale_up(gang, [], [tagged])) == ("h100gpu", 1)
+    assert grown(scale_up(gang, [], [group(scaled(azure))])) == ("h100gpu", 3)
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [
