@@ -8,7 +8,7 @@ from typing import Any
 
 from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.planning import manifests
-from physical_ai.settings.facts.capacity import warm_pools
+from physical_ai.settings.facts.capacity import warm_name, warm_pools
 from physical_ai.settings.facts.gpu import gpu_resources
 from physical_ai.settings.facts.pools import pool_selector, tolerations
 from physical_ai.settings.models.tree import Settings
@@ -42,7 +42,7 @@ def warm_nodes(settings: Settings) -> WarmNodes | None:
 def _deployment(template: dict[str, Any], settings: Settings, name: str) -> dict[str, Any]:
     """Deployment whose Pods each hold all GPUs of one node of a pool."""
     pool, found = settings.pools[name], copy.deepcopy(template)
-    found["metadata"]["name"] += f"-{name}"
+    found["metadata"]["name"] = warm_name(name)
     own = {NAME_LABEL: found["metadata"]["name"]}
     pod = found["spec"]["template"]
     pod["metadata"]["labels"] |= own

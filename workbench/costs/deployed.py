@@ -7,7 +7,7 @@ from typing import Any
 
 from physical_ai.settings import Priority
 from workbench.costs.amounts import Span
-from workbench.costs.estimate import priced
+from workbench.costs.estimate import billed, priced
 from workbench.costs.model import Estimate, PoolCost
 
 
@@ -18,7 +18,7 @@ def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_f
 
     Args:
         pools: Bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
-            `scaleSetPriority`, `spotMaxPrice`.
+            `scaleSetPriority`, `spotMaxPrice`; and `withoutWork`, the machines that are billed while nothing runs.
     """
     costs = tuple(_pool(body, region, spot_factor) for body in pools)
     return Estimate(stack, region, costs, spot_factor, ())
@@ -29,7 +29,8 @@ def _pool(body: Mapping[str, Any], region: str, spot_factor: float | None) -> Po
     max_price = body.get("spotMaxPrice")
     limit = -1.0 if max_price is None else float(max_price)
     price = priced(size, region, spot_max_price=limit if priority is Priority.SPOT else None, spot_factor=spot_factor)
-    return PoolCost(str(body["name"]), size, priority.value, _nodes(body), price)
+    kept = int(body.get("withoutWork") or 0)
+    return PoolCost(str(body["name"]), size, priority.value, billed(_nodes(body), kept), price, kept)
 
 
 def _nodes(body: Mapping[str, Any]) -> Span:

@@ -31,7 +31,7 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
             name,
             pool.sku,
             _priority(pool).value,
-            _machines(pool),
+            billed(nodes(pool.scale), _without_work(pool)),
             node_price(pool, settings.region, spot_factor),
             _without_work(pool),
         )
@@ -42,9 +42,8 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
     )
 
 
-def _machines(pool: NodePool) -> Span:
-    """Machines that are billed: the pool's nodes, among them those that are kept ready, and reserved machines."""
-    found, kept = nodes(pool.scale), _without_work(pool)
+def billed(found: Span, kept: int) -> Span:
+    """Machines of a pool that are billed: its nodes, and at least those that are paid while nothing runs."""
     return Span(max(found.minimum, kept), max(found.initial, kept), max(found.maximum, kept))
 
 

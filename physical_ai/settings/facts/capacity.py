@@ -49,6 +49,11 @@ def warm_pools(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name, pool in settings.pools.items() if pool.capacity.warm)
 
 
+def warm_name(pool: str) -> str:
+    """Name of the Deployment that keeps nodes of a pool ready."""
+    return f"warm-{pool}"
+
+
 def without_work(pool: Pool) -> int:
     """Number of machines of a pool that are billed while nothing runs: reserved ones, or nodes that are kept ready if
     these are more. Nodes that are kept ready are on reserved machines first.

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.unit.cli.test_cli_commands import call
+from workbench.cli.preview.pulumi_json import deployed as of_digest
+from workbench.costs import deployed
 
 POOL = "azure-native:containerservice:AgentPool"
+RESERVATION = "azure-native:compute:CapacityReservation"
 BODY = {
     "agentPoolName": "h100gpu",
     "count": 1,
@@ -65,6 +68,24 @@ def test_the_change_in_cost_is_against_what_is_deployed(tmp_path: Path) -> None:
     before = next(pool["before"] for pool in document["cost"]["change"]["pools"] if pool["name"] == "system")
     assert before is None
     assert document["deployed"]
+
+
+def test_reserved_machines_and_nodes_kept_ready_are_counted_before_the_change() -> None:
+    group = {"capacityReservationGroupID": "/subscriptions/x/capacityReservationGroups/Of-Reserved"}
+    pools = [
+        {**BODY, "vmSize": OLD, "agentPoolName": name, **more} for name, more in (("reserved", group), ("warm", {}))
+    ]
+    reservation = {"capacityReservationGroupName": "of-reserved", "sku": {"name": OLD, "capacity": 3}}
+    keeps = {"metadata": {"name": "warm-warm"}, "spec": {"replicas": 1}}
+    declared = [(RESERVATION, reservation), ("kubernetes:apps/v1:Deployment", keeps), *((POOL, pool) for pool in pools)]
+    steps = [
+        step("same", kind, f"x{number}", oldState=state(kind, each)) for number, (kind, each) in enumerate(declared)
+    ]
+    costs = deployed("dev-westus2", "westus2", of_digest(json.loads(digest(*steps))).pools).pools
+    assert [(each.name, each.nodes.minimum, each.without_work) for each in costs] == [
+        ("reserved", 3, 3),
+        ("warm", 1, 1),
+    ]
 
 
 def test_the_plain_form_works_too(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from physical_ai.nested import is_mapping
+from physical_ai.settings.facts.capacity import warm_name
 from workbench.cli.changes import Run, Step
 from workbench.cli.preview.model import OPERATOR, Deployed
 
 POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
+RESERVATION, DEPLOYMENT = "CapacityReservation", "Deployment"
 
 
 def parsed(text: str) -> Mapping[str, Any]:
@@ -59,7 +61,7 @@ def nodes(digest: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _pools(digest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    seen: set[str] = set()
+    kept, seen = _without_work(digest), set[str]()
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")
         outputs: Mapping[str, Any] = _state(row, "oldState").get("outputs") or {}
@@ -67,9 +69,27 @@ def _pools(digest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             continue
         seen.add(row["urn"])
         if _kind(row) == POOL:
-            yield {**inputs, "name": inputs["agentPoolName"], "count": outputs.get("count", inputs.get("count"))}
+            name, group = str(inputs["agentPoolName"]), str(inputs.get("capacityReservationGroupID") or "")
+            machines = max(kept.get(group.rpartition("/")[2].lower(), 0), kept.get(warm_name(name), 0))
+            count = outputs.get("count", inputs.get("count"))
+            yield {**inputs, "name": name, "count": count, "withoutWork": machines}
         elif _kind(row) == CLUSTER:
             yield from inputs.get("agentPoolProfiles") or []
+
+
+def _without_work(digest: Mapping[str, Any]) -> dict[str, int]:
+    """Machines that are billed while nothing runs: reserved ones by their group's name in lower case, nodes that are
+    kept ready by the name of the Deployment that keeps them.
+    """
+    found: dict[str, int] = {}
+    for row in {row["urn"]: row for row in _steps(digest)}.values():
+        inputs = _inputs(row, "oldState")
+        if inputs and _kind(row) == RESERVATION:
+            group = str(inputs["capacityReservationGroupName"]).lower()
+            found[group] = found.get(group, 0) + int(inputs["sku"]["capacity"])
+        elif inputs and _kind(row) == DEPLOYMENT:
+            found[str(inputs["metadata"].get("name"))] = int(inputs["spec"].get("replicas") or 0)
+    return found
 
 
 def _steps(digest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
