@@ -12,13 +12,19 @@ WORKLOADS = ("apps/v1/{}/daemonsets", "apps/v1/{}/deployments", "apps/v1/{}/stat
 
 
 def create(
-    client: Client, name: str, namespace: str, *, annotations: dict[str, str] | None = None, **spec: Any
+    client: Client,
+    name: str,
+    namespace: str,
+    *,
+    annotations: dict[str, str] | None = None,
+    labels: dict[str, str] | None = None,
+    **spec: Any,
 ) -> dict[str, Any]:
     """Makes a pod of one container; `requests` are the container's, everything else is the pod's."""
     requests: dict[str, str] = spec.pop("requests", {})
     extended = {key: value for key, value in requests.items() if "/" in key}
     container = {"name": "main", "image": "image", "resources": {"requests": requests, "limits": extended}}
-    metadata = {"name": name, "annotations": annotations or {}}
+    metadata = {"name": name, "annotations": annotations or {}, "labels": labels or {}}
     body = {"metadata": metadata, "spec": {"containers": [container], **spec}}
     return client.request("POST", f"/api/v1/namespaces/{namespace}/pods", body)
 

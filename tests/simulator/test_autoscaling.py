@@ -2,128 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from physical_ai import catalog
 from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, SCHEDULER
-from physical_ai.settings import Settings
-from physical_ai.settings.facts.node_labels import pool_labels
-from physical_ai.settings.facts.pools import node_taints
-from simulator.clock import IDLE_VARIABLE
 from simulator.cluster.objects import at
-from simulator.clusters import SLOTS_FILE, Clusters
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling.autoscaler.live import TO_BE_DELETED
-from simulator.subscription import AZURE_FILE, LIMITS_FILE
-from simulator.tools import toolbox
+from tests.simulator.autoscaled import PATIENT, WORK, Autoscaled, autoscaled_cluster
 from tests.simulator.kai import define, install
-from tests.simulator.pods import create, events, host
-from tests.support.azure_fakes import Azure
+from tests.simulator.pods import create, host
 from tests.support.gpu_settings import given_settings
 from tests.support.scheduling import GPU_TOLERATED, gang, queue
-from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 from tests.support.waiting import remains, until
 
-WORK = "default"
 GPU = {"nvidia.com/gpu": "1"}
 SPOT_TOLERATED = [*GPU_TOLERATED, {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}]
-H100, A100 = "Standard_NC40ads_H100_v5", "Standard_NC24ads_A100_v4"
-EMPTY: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 2, "count": 0}
-SECONDS_PER_IDLE_MINUTE = 0.1
-PATIENT = {"scaleDownUnneededTime": "10m", "scaleDownUnreadyTime": "400m", "scaleDownDelayAfterAdd": "10m"}
-"""A second for nodes that work; those whose driver is being built have all the time a busy machine may need."""
-
-
-@dataclass
-class Autoscaled:
-    """A cluster of the simulated Azure, with its autoscaler at work."""
-
-    azure: Azure
-    cluster: SimulatedCluster
-    settings: Settings
-    clusters: Clusters
-
-    def restart(self) -> None:
-        """Ends the control plane and starts it again, as a `physai` command does that finds it stopped."""
-        self.clusters.stop()
-        with short_idle_minutes():
-            self.clusters.prepare(spare=False)
-            self.clusters.wait()
-
-    def pool(self, name: str, size: str, **more: Any) -> None:
-        inputs = {"agentPoolName": name, "vmSize": size, "nodeTaints": [], "nodeLabels": {}, **EMPTY, **more}
-        self.azure.pool(**inputs)
-
-    def gpu_pool(self, **more: Any) -> None:
-        """The settings' own H100 pool: labels and taints as the program gives them."""
-        found = self.settings.pools["h100gpu"]
-        given = {"nodeLabels": pool_labels("h100gpu", found), "nodeTaints": node_taints(found), **more}
-        spot = {"scaleSetPriority": "Spot", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
-        self.pool("h100gpu", H100, **spot, **given)
-
-    def nodes(self, pool: str) -> list[str]:
-        found = self.cluster.client.get("/api/v1/nodes", {"labelSelector": f"agentpool={pool}"})["items"]
-        return sorted(each["metadata"]["name"] for each in found)
-
-    def count(self, pool: str) -> int:
-        """The pool's nodes as Azure counts them."""
-        found = self.azure.cloud.get(f"{self.azure.cluster_id}/agentPools/{pool}")
-        assert found is not None
-        return int(found.outputs["count"])
-
-    def create(self, name: str, **spec: Any) -> None:
-        create(self.cluster.client, name, WORK, **spec)
-
-    def delete(self, name: str) -> None:
-        path = f"/api/v1/namespaces/{WORK}/pods/{name}"
-        self.cluster.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
-
-    def hosts(self, *names: str) -> list[str]:
-        """Where pods run, those left out that run nowhere."""
-        return sorted(filter(None, (host(self.cluster.client, name, WORK) for name in names)))
-
-    def says(self, name: str) -> str:
-        return events(self.cluster.client, name, WORK)
-
-    def autoscaler_says(self) -> str:
-        return events(self.cluster.client, "cluster-autoscaler-status", "kube-system")
-
-
-@contextmanager
-def short_idle_minutes() -> Generator[None]:
-    """For the control plane that is started meanwhile, and for nothing else that the worker starts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(IDLE_VARIABLE, str(SECONDS_PER_IDLE_MINUTE))
-        yield
+A100 = "Standard_NC24ads_A100_v4"
 
 
 @pytest.fixture(scope="module")
 def running_cluster(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Autoscaled]:
-    """A cluster with a system node and a cpu node, in which idle minutes are short and A100s are not to be had."""
-    folder = tmp_path_factory.mktemp("autoscaled")
+    """A cluster in which A100s are not to be had."""
     limits = {"quota": {catalog.vm_size(A100).family: 0}, "capacity": {"Standard_D16ds_v5": 1}}
-    (folder / LIMITS_FILE).write_text(json.dumps(limits))
-    clusters = Clusters(folder / "clusters", toolbox(users_tools))
-    try:
-        azure = Azure(folder / AZURE_FILE, options=limits, host=clusters)  # pyright: ignore[reportArgumentType]  # the real one
-        azure.network()
-        azure.identities()
-        with short_idle_minutes():
-            azure.cluster(autoScalerProfile=PATIENT)
-        azure.pool(agentPoolName="cpu", vmSize="Standard_D8ds_v5", nodeTaints=[], nodeLabels={})
-        slot = json.loads((folder / "clusters" / SLOTS_FILE).read_text())[azure.cluster_id]
-        kubeconfig = (folder / "clusters" / slot / "admin.kubeconfig").read_text()
-        cluster = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
-        yield Autoscaled(azure, cluster, given_settings().settings, clusters)
-    finally:
-        clusters.wipe()
+    folder = tmp_path_factory.mktemp("autoscaled")
+    with autoscaled_cluster(users_tools, folder, given_settings().settings, limits, PATIENT) as found:
+        yield found
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_without_a_reservation_a_pool_has_no_trace_of_one(simulate: Simulate) ->
 def test_warm_nodes_follow_the_scheduler_that_takes_them_for_work(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"pools": {"h100gpu": {"capacity": {"warm": 1}}}})
     queue = recording.resource("Queue", "physical-ai-warm")
-    scheduler = recording.resource("Release", "kai-scheduler")
+    (scheduler,) = (each for each in recording.of_type("Release") if each.inputs["name"] == "kai-scheduler")
     assert scheduler.urn in queue.options.depends_on
     deployment = recording.resource("Deployment", "warm-h100gpu")
     assert queue.urn in deployment.options.depends_on
