@@ -35,6 +35,21 @@ CONFIGURED: dict[str, Any] = {
     "tags": {"cost-centre": "r-and-d"},
 }
 """Settings that do not affect each other, in one run of the program."""
+OPPOSITE: dict[bool, dict[str, Any]] = {
+    True: {
+        "protect": True,
+        "cluster": {
+            "apiAccess": {"authorizedIpRanges": [], "runCommand": True},
+            "upgrades": {"forceUntil": "2026-12-01T04:00:00Z"},
+        },
+    },
+    False: {
+        "protect": False,
+        "cluster": {"apiAccess": {"authorizedIpRanges": [], "runCommand": False}},
+        "systemPool": {"scale": {"count": 2, "min": None, "max": None, "initial": None}},
+    },
+}
+"""Settings that are true, and false; others that do not affect them are in the same run."""
 
 
 def test_cluster_admits_entra_only(simulate: Simulate) -> None:
@@ -72,8 +87,7 @@ def test_system_pool_upgrades_by_surge_and_sends_no_max_unavailable(simulate: Si
 def test_autoscaled_system_pool_ignores_its_count_and_nothing_else(simulate: Simulate) -> None:
     cluster = simulate("dev-westus2", CONFIGURED).of_type(CLUSTER)[0]
     assert cluster.options.ignore_changes == ("agentPoolProfiles[0].count",)
-    scale = {"count": 2, "min": None, "max": None, "initial": None}
-    cluster = simulate("dev-westus2", {"systemPool": {"scale": scale}}).of_type(CLUSTER)[0]
+    cluster = simulate("dev-westus2", OPPOSITE[False]).of_type(CLUSTER)[0]
     assert cluster.options.ignore_changes == ()
 
 
@@ -99,8 +113,7 @@ def test_api_server_answers_the_named_networks_and_the_nodes(simulate: Simulate)
 def test_no_command_passes_by_the_reach_of_the_api_server_unless_the_stack_allows_it(
     simulate: Simulate, allowed: bool
 ) -> None:
-    access = {"cluster": {"apiAccess": {"authorizedIpRanges": [], "runCommand": allowed}}}
-    cluster = simulate("dev-westus2", access).of_type(CLUSTER)[0]
+    cluster = simulate("dev-westus2", OPPOSITE[allowed]).of_type(CLUSTER)[0]
     assert cluster.inputs["apiServerAccessProfile"] == {"disableRunCommand": not allowed}
 
 
@@ -232,7 +245,7 @@ def test_cluster_identifier_is_known_even_where_the_cluster_is_not(simulate: Sim
 
 def test_protection_follows_the_setting(simulate: Simulate) -> None:
     for protect in (True, False):
-        recording = simulate("dev-westus2", {"protect": protect})
+        recording = simulate("dev-westus2", OPPOSITE[protect])
         everything = {each.name for each in recording.resources if each.custom}
         unprotected = {each.name for each in recording.resources if each.custom and not each.options.protect}
         # Roles can be withdrawn at any time, and the agents' files are replaced by their next version.
@@ -271,7 +284,6 @@ def test_names_fit_what_azure_allows(stack: str) -> None:
 
 def test_an_upgrade_is_forced_only_until_a_time(simulate: Simulate) -> None:
     assert "upgradeSettings" not in simulate("dev-westus2").of_type(CLUSTER)[0].inputs
-    until = "2026-12-01T04:00:00Z"
-    found = simulate("dev-westus2", {"cluster": {"upgrades": {"forceUntil": until}}}).of_type(CLUSTER)[0].inputs
+    found = simulate("dev-westus2", OPPOSITE[True]).of_type(CLUSTER)[0].inputs
     override = found["upgradeSettings"]["overrideSettings"]
     assert override == {"forceUpgrade": True, "until": "2026-12-01T04:00:00+00:00"}

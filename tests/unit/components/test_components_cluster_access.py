@@ -10,7 +10,16 @@ from tests.support.recording import record
 from tests.unit.conftest import Simulate
 from workbench.mocks.azure_answers import DEPLOYER, SUBSCRIPTION, guid
 
-GROUP = "11111111-1111-1111-1111-111111111111"
+GROUP, READER = "11111111-1111-1111-1111-111111111111", "22222222-2222-4222-8222-222222222222"
+PRINCIPALS = {
+    "access": {
+        "principals": [
+            {"principalId": GROUP, "principalType": "Group", "role": "reader"},
+            {"principalId": READER},
+            {"principalId": DEPLOYER.upper(), "principalType": "User", "role": "admin"},
+        ]
+    }
+}
 
 CLUSTER = "ManagedCluster"
 
@@ -49,8 +58,7 @@ def test_deployer_is_cluster_admin_before_anything_is_made_in_the_cluster(simula
 
 
 def test_named_principals_get_their_role_and_the_right_to_log_in(simulate: Simulate) -> None:
-    principals = [{"principalId": GROUP, "principalType": "Group", "role": "reader"}]
-    recording = simulate("dev-westus2", {"access": {"principals": principals}})
+    recording = simulate("dev-westus2", PRINCIPALS)
     roles = {
         each.inputs["roleDefinitionId"].rpartition("/")[2]: each.inputs["principalType"]
         for each in recording.of_type("RoleAssignment")
@@ -60,18 +68,17 @@ def test_named_principals_get_their_role_and_the_right_to_log_in(simulate: Simul
 
 
 def test_a_principal_is_a_reader_unless_it_is_made_an_admin(simulate: Simulate) -> None:
-    recording = simulate("dev-westus2", {"access": {"principals": [{"principalId": GROUP}]}})
+    recording = simulate("dev-westus2", PRINCIPALS)
     roles = {
         each.inputs["roleDefinitionId"].rpartition("/")[2]
         for each in recording.of_type("RoleAssignment")
-        if each.inputs["principalId"] == GROUP
+        if each.inputs["principalId"] == READER
     }
     assert roles == {Role.RBAC_READER, Role.CLUSTER_USER}
 
 
 def test_deployer_who_is_named_as_well_gets_the_admin_role_once(simulate: Simulate) -> None:
-    principals = [{"principalId": DEPLOYER.upper(), "principalType": "User", "role": "admin"}]
-    recording = simulate("dev-westus2", {"access": {"principals": principals}})
+    recording = simulate("dev-westus2", PRINCIPALS)
     admins = [
         each
         for each in recording.of_type("RoleAssignment")
@@ -88,8 +95,10 @@ def test_groups_that_deploy_are_admin_groups_of_the_cluster_and_need_no_role_ass
 
 
 @pytest.mark.parametrize("login", [GROUP, "", None])
-def test_a_run_by_another_identity_declares_the_same(login: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = record("dev-westus2")
+def test_a_run_by_another_identity_declares_the_same(
+    simulate: Simulate, login: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = simulate("dev-westus2")
     monkeypatch.setattr("workbench.mocks.recorder.DEPLOYER", login)
     assert record("dev-westus2").resources == named.resources
 

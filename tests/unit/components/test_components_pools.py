@@ -9,10 +9,26 @@ import pytest
 from components.aks.agent_pool import ignored_changes, node_pool_properties, os_disk_gb
 from physical_ai.settings import NodePool, OsDisk
 from physical_ai.settings.facts.pools import IMMUTABLE_POOL_PROPERTIES
+from tests.unit.components.test_components_gpu_operator import MIG
 from tests.unit.conftest import Simulate
 
-SPOT = {"pools": {"h100gpu": {"priority": "Spot", "spot": {"maxPrice": 2.5}}}}
-REGULAR = {"pools": {"h100gpu": {"priority": "Regular"}}}
+KUBELET = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
+AUTOSCALED = {"count": None, "min": 0, "max": 4, "initial": 1}
+FIXED = {"count": 3, "min": None, "max": None, "initial": None}
+SPOT = {"pools": {"h100gpu": {"priority": "Spot", "spot": {"maxPrice": 2.5}, "scale": AUTOSCALED}}}
+REGULAR = {
+    "pools": {
+        "h100gpu": {"priority": "Regular", "driver": {"source": "operator"}, "scale": FIXED, "kubelet": KUBELET},
+        "rtxprogpu": {"priority": "Regular", "driver": {"source": "grid"}},
+    }
+}
+AKS_DRIVER = {"pools": {"rtxprogpu": {"driver": {"source": "aks"}, "priority": "Regular"}}}
+SIGNED = {
+    "gpuOperator": {"driver": {"version": "580", "precompiled": True}},
+    "pools": {"h100gpu": {"secureBoot": True}},
+    "cluster": {"kubernetesVersion": "1.35"},
+}
+"""Settings that do not affect each other are in one run of the program."""
 
 
 def cpu_like(**changes: Any) -> NodePool:
@@ -61,8 +77,7 @@ def test_driver_source_decides_profile_and_labels(
     simulate: Simulate, source: str, driver: str, labels: dict[str, str]
 ) -> None:
     name = "h100gpu" if source == "operator" else "rtxprogpu"
-    overrides = {"pools": {name: {"driver": {"source": source}, "priority": "Regular"}}}
-    pool = simulate("dev-westus2", overrides).resource("AgentPool", name).inputs
+    pool = simulate("dev-westus2", AKS_DRIVER if source == "aks" else REGULAR).resource("AgentPool", name).inputs
     assert pool["gpuProfile"] == {"driver": driver}
     about_drivers = {key: value for key, value in pool["nodeLabels"].items() if "driver" in key}
     assert about_drivers == labels
@@ -79,8 +94,7 @@ def test_pool_names_its_device_plugin_configuration_and_keeps_mig_manager_off_vg
 
 
 def test_pool_that_is_cut_by_mig_names_its_layout(simulate: Simulate) -> None:
-    sharing = {"mig": {"strategy": "single", "profiles": {"1g.12gb": 7}}}
-    pool = simulate("dev-westus2", {"pools": {"h100gpu": {"sharing": sharing}}}).resource("AgentPool", "h100gpu")
+    pool = simulate("dev-westus2", MIG).resource("AgentPool", "h100gpu")
     assert pool.inputs["nodeLabels"]["nvidia.com/mig.config"] == "h100gpu"
 
 
@@ -92,34 +106,27 @@ def test_secure_boot_is_set_explicitly_and_grid_gets_no_vtpm(simulate: Simulate)
 
 
 def test_secure_boot_reaches_a_pool_with_signed_drivers(simulate: Simulate) -> None:
-    signed = {
-        "gpuOperator": {"driver": {"version": "580", "precompiled": True}},
-        "pools": {"h100gpu": {"secureBoot": True}},
-    }
-    pool = simulate("dev-westus2", signed).resource("AgentPool", "h100gpu")
+    pool = simulate("dev-westus2", SIGNED).resource("AgentPool", "h100gpu")
     assert pool.inputs["securityProfile"] == {"enableSecureBoot": True}
 
 
 def test_kubelets_align_by_numa_nodes_where_a_pool_asks_and_a_change_replaces_it(simulate: Simulate) -> None:
-    kubelet = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
-    stack = simulate("dev-westus2", {"pools": {"h100gpu": {"kubelet": kubelet}}})
+    stack = simulate("dev-westus2", REGULAR)
     pool = stack.resource("AgentPool", "h100gpu")
-    assert pool.inputs["kubeletConfig"] == kubelet
+    assert pool.inputs["kubeletConfig"] == KUBELET
     assert "kubeletConfig" in pool.options.replace_on_changes
     assert "kubeletConfig" not in stack.resource("AgentPool", "rtxprogpu").inputs
 
 
 def test_autoscaled_pool_starts_at_its_initial_count_and_keeps_the_autoscalers(simulate: Simulate) -> None:
-    scale = {"count": None, "min": 0, "max": 4, "initial": 1}
-    pool = simulate("dev-westus2", {"pools": {"h100gpu": {"scale": scale}}}).resource("AgentPool", "h100gpu")
+    pool = simulate("dev-westus2", SPOT).resource("AgentPool", "h100gpu")
     wanted = {"count": 1, "minCount": 0, "maxCount": 4, "enableAutoScaling": True}
     assert {key: pool.inputs[key] for key in wanted} == wanted
     assert pool.options.ignore_changes == ("count",)
 
 
 def test_fixed_pool_sends_its_count_on_every_change(simulate: Simulate) -> None:
-    scale = {"count": 3, "min": None, "max": None, "initial": None}
-    pool = simulate("dev-westus2", {"pools": {"h100gpu": {"scale": scale}}}).resource("AgentPool", "h100gpu")
+    pool = simulate("dev-westus2", REGULAR).resource("AgentPool", "h100gpu")
     assert pool.inputs["count"] == 3
     assert pool.inputs["enableAutoScaling"] is False
     assert not {"minCount", "maxCount"} & set(pool.inputs)
@@ -168,7 +175,7 @@ def test_a_refused_pool_or_cluster_gets_advice(simulate: Simulate, azure_stack_n
 
 
 def test_pools_follow_the_clusters_kubernetes_version(simulate: Simulate) -> None:
-    recording = simulate("dev-westus2", {"cluster": {"kubernetesVersion": "1.35"}})
+    recording = simulate("dev-westus2", SIGNED)
     versions = {pool.inputs["orchestratorVersion"] for pool in recording.of_type("AgentPool")}
     assert versions == {"1.35"}
     assert recording.of_type("ManagedCluster")[0].inputs["kubernetesVersion"] == "1.35"

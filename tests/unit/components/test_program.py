@@ -207,7 +207,7 @@ def test_the_entry_point_is_thin() -> None:
     assert len(lines) <= 20
 
 
-def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_them() -> None:
+def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_them(simulate: Simulate) -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     assert project["stackConfigDir"] == "stacks"
     with_defaults = {key: entry["default"] for key, entry in project["config"].items()}
@@ -218,7 +218,7 @@ def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_
     # A default would be a section of Azure, which a stack on an existing cluster may not have.
     undeclared |= {"network", "systemPool", "access", "tags"}
     assert set(with_defaults) == {field.alias or name for name, field in Settings.model_fields.items()} - undeclared
-    plain, declared = record("dev-westus2"), record("dev-westus2", with_defaults)
+    plain, declared = simulate("dev-westus2"), simulate("dev-westus2", with_defaults)
     assert plain.resources == declared.resources
 
 
