@@ -1,6 +1,7 @@
 """Stand-ins of `az`, `gh` and `pulumi` for the script of `physai bootstrap`. They keep state, and answer as documented.
 
-Each is a short script that asks a server which the test runs; a command that the server does not know is an error.
+Each asks a server which the test runs; a command that the server does not know is an error. Each is a program, and a
+function of the shell too: a script makes 80 calls, and starting a process takes most of the time of one.
 Sources: azure-cli (command_modules/role/custom.py: an assignment that exists is returned as it is), Azure docs on locks
 (a read-only group refuses every write in it), GitHub's REST reference (303 for a branch policy that exists,
 environments are updated as a whole), cli/cli (pkg/cmd/api/api.go: the body of an error goes to stdout without the
@@ -23,18 +24,20 @@ from typing import Any
 import jq
 
 COMMANDS = ("az", "gh", "pulumi")
-ASKS = """#!/bin/bash
-body=""
-for word in "$@"; do [ "$word" != --input ] || body="$(cat)"; done
-exec 3<>/dev/tcp/127.0.0.1/{port}
-{{ printf '%s\\x1f' {name} "$PPID" "$body" "$@"; printf '\\x1e'; }} >&3
-IFS= read -r -d '' code <&3
-IFS= read -r -d '' out <&3
-IFS= read -r -d '' err <&3
-[ -z "$out" ] || printf '%s\\n' "$out"
-[ -z "$err" ] || printf '%s\\n' "$err" >&2
-exit "$code"
+ASKS = """\
+  local word body="" code out err
+  for word in "$@"; do [ "$word" != --input ] || body="$(cat)"; done
+  {{
+    {{ printf '%s\\x1f' {name} "{asker}" "$body" "$@"; printf '\\x1e'; }} >&9
+    IFS= read -r -d '' code <&9
+    IFS= read -r -d '' out <&9
+    IFS= read -r -d '' err <&9
+  }} 9<>/dev/tcp/127.0.0.1/{port}
+  [ -z "$out" ] || printf '%s\\n' "$out"
+  [ -z "$err" ] || printf '%s\\n' "$err" >&2
+  return "$code"
 """
+"""Body of a function in Bash that asks the server. `asker` is the process that an interruption ends."""
 REPOSITORY = "acme/platform"
 GROUP = "rg-physical-ai-delivery"
 FRESH: dict[str, Any] = {
@@ -361,9 +364,12 @@ def answer(state: dict[str, Any], fields: list[str]) -> tuple[int, str, str]:
 class World:
     """Azure, GitHub and a state backend, and the folder of the commands that reach them."""
 
-    def __init__(self, commands: Path) -> None:
+    def __init__(self, commands: Path, port: int) -> None:
         self.state: dict[str, Any] = copy.deepcopy(FRESH)
         self.commands = commands
+        bodies = {name: ASKS.format(port=port, name=name, asker="$$") for name in COMMANDS}
+        self.functions = "".join(f"{name}() {{\n{body}}}\n" for name, body in bodies.items())
+        """The commands as functions, for a script to begin with."""
 
     def change(self, **changed: Any) -> None:
         self.state |= copy.deepcopy(changed)
@@ -375,7 +381,6 @@ class World:
 @contextmanager
 def world_in(folder: Path) -> Generator[World]:
     """Creates the commands in `folder`, which work until the context ends."""
-    world = World(folder)
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -387,11 +392,14 @@ def world_in(folder: Path) -> Generator[World]:
                 self.wfile.write(f"{code}\0{out}\0{err}\0".encode())
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        port = server.server_address[1]
+        world = World(folder, port)
         threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
         folder.mkdir()
         for name in COMMANDS:
             command = folder / name
-            command.write_text(ASKS.format(port=server.server_address[1], name=name))
+            body = ASKS.format(port=port, name=name, asker="$PPID")
+            command.write_text(f'#!/bin/bash\nasked() {{\n{body}}}\nasked "$@"\n')
             command.chmod(0o755)
         yield world
         server.shutdown()

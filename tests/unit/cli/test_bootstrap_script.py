@@ -45,10 +45,12 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-def run(world: World, script: str) -> subprocess.CompletedProcess[str]:
+def run(world: World, script: str, *, programs: bool = False) -> subprocess.CompletedProcess[str]:
+    """Runs the script with commands that are functions of its shell; with `programs`, processes as a user has them."""
     world.change(calls=[])
     environment = {"PATH": f"{world.commands}{os.pathsep}{os.environ['PATH']}", "PAUSE": "0"}
-    return subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    command = ["bash", "-c", script if programs else world.functions + script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def written(stack: str, *environments: str) -> str:
@@ -113,7 +115,7 @@ def test_a_run_that_is_interrupted_leaves_the_group_locked_and_the_next_one_comp
     world.change(**done)
     missing = ("environments", "made") if step in ("az keyvault create", "gh api --method PUT") else ()
     world.change(**{key: FRESH[key] for key in missing}, interrupts=step)
-    stopped = run(world, dev)
+    stopped = run(world, dev, programs=True)
     assert world.state["interrupts"] == "", "the step was not run"
     assert stopped.returncode == 130, stopped.stderr
     assert world.state["locks"] == [DEV]
