@@ -84,7 +84,13 @@ def test_prometheus_scrapes_every_target_and_takes_every_rule(running: Simulatio
     physai("up", DEFAULT_STACK, "--telemetry")
     try:
         is_quiet(Reader(running.telemetry))
-        assert physai("alerts").out.strip() == "no alert is pending or firing"
+        # A scrape that a busy machine misses between the two makes alerts pending for a moment.
+        until(
+            lambda: physai("alerts").out.strip() == "no alert is pending or firing",
+            "alerts are not resolved",
+            state=lambda: physai("alerts").out,
+            every=1,
+        )
     finally:
         running.telemetry.wipe()
 
