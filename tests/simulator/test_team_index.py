@@ -25,7 +25,10 @@ from tests.simulator.test_team_repository import STACK, Team, git
 from tests.simulator.test_team_upgrade import FIRST, LAYER, NEW, OLD, SECOND, checkout
 from tests.support.package_index import Fault, PackageIndex
 
-pytestmark = pytest.mark.deep  # in `make test`: tests/unit/cli/test_pip.py has what pip says
+pytestmark = [
+    pytest.mark.deep,  # in `make test`: tests/unit/cli/test_pip.py has what pip says
+    pytest.mark.timeout(3600),
+]
 
 PASSED_ON = (
     "PATH",

@@ -18,9 +18,10 @@ import pytest
 from physical_ai.repository import HOME_VARIABLE, PROJECT_VARIABLE, ROOT
 from simulator.home import Home
 
-pytestmark = (
-    pytest.mark.deep
-)  # in `make test`: the wheels' files, layers of a team and the files of `init` in unit tests
+pytestmark = [
+    pytest.mark.deep,  # in `make test`: the wheels' files, layers of a team and the files of `init` in unit tests
+    pytest.mark.timeout(3600),  # above the bound of each command, which names the command
+]
 STACK = "dev-westus2"
 MAKE_SECONDS = 1500
 

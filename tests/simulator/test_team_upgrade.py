@@ -19,7 +19,10 @@ from simulator.home import Home
 from tests.simulator.test_team_repository import STACK, Team, git, own_pins
 from workbench.cli.new_project.pins import DISTRIBUTIONS
 
-pytestmark = pytest.mark.deep  # in `make test`: tests/unit/cli/test_upgrade.py, which runs no second version
+pytestmark = [
+    pytest.mark.deep,  # in `make test`: tests/unit/cli/test_upgrade.py, which runs no second version
+    pytest.mark.timeout(3600),
+]
 
 OLD, NEW = "0.0.9", str(installed())
 MODEL, LAYER, NOTES = "physical_ai/settings/models/tree.py", "stacks/layers/env/dev.yaml", "physical_ai/releases/data"

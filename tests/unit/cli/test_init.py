@@ -144,6 +144,7 @@ def test_without_git_the_files_are_written_and_it_says_what_lacks_it(
     assert code == 0
     assert "git is not installed, and `make pr-preview` needs it; no repository was made" in err
     assert "git add" not in out
+    assert f"make up WHEELS={wheels}  # deploy" in out
     assert entries(folder) >= {"Pulumi.yaml", "stacks"}
     assert not (folder / ".git").exists()
 

@@ -46,6 +46,15 @@ hint: Use --resume-retries to configure resume attempt limit.
 """
 
 
+SILENT = """\
+WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by \
+'NewConnectionError('<pip._vendor.urllib3.connection.HTTPConnection object at 0x7f1>: Failed to establish a new \
+connection: [Errno 111] Connection refused')': /simple/physical-ai/
+ERROR: Could not find a version that satisfies the requirement physical-ai (from versions: none)
+ERROR: No matching distribution found for physical-ai
+"""
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
@@ -53,6 +62,11 @@ hint: Use --resume-retries to configure resume attempt limit.
         (
             CHANGED,
             "physical-ai==0.1.0 from http://127.0.0.1:1/files/x.whl#sha256=aa has the sha256 bb, and aa is expected",
+        ),
+        (
+            SILENT,
+            "the package index does not answer: NewConnectionError('Failed to establish a new connection: "
+            "[Errno 111] Connection refused')",
         ),
         (CUT, "Connection broken: IncompleteRead(300 bytes read)"),
         (CUT_NEWER, "Download failed because not enough bytes were received (300 bytes/600 bytes)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -71,9 +72,14 @@ def init(  # noqa: PLR0917 - each is an option
     out.print(f"[bold green]written[/] {len(texts)} files into {folder}", highlight=False)
     if without:
         err.print(f"{without}; no repository was made", markup=False)
-    made = " WHEELS=DIR" if wheels is not None else ""
+    made = f" WHEELS={shlex.quote(str(wheels.expanduser().absolute()))}" if wheels is not None else ""
     out.print(f"next, in {folder}:", highlight=False)
-    out.print(f"  make up{made}      # deploy {stack} into the simulator", highlight=False, markup=False)
-    out.print("  make test    # declare every stack, and hold it to the policies", highlight=False, markup=False)
+    steps = {
+        f"make up{made}": f"deploy {stack} into the simulator",
+        "make test": "declare every stack, and hold it to the policies",
+    }
+    width = max(map(len, steps))
+    for command, does in steps.items():
+        out.print(f"  {command:<{width}}  # {does}", highlight=False, markup=False, soft_wrap=True)
     if not without:
         out.print("  git add --all && git commit -m 'Start'", highlight=False, markup=False)

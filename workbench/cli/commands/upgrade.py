@@ -72,7 +72,8 @@ def upgrade(  # noqa: PLR0917 - each is an option
         if json:
             print_json({"written": False, "from": str(old), "to": None})
         else:
-            print_text(f"version {old} is pinned, and no newer one is offered\n")
+            newest = "" if new == old else f": the newest one is {new}"
+            print_text(f"version {old} is pinned, and no newer one is offered{newest}\n")
         return
     if not check and not yes and (json or not sys.stdin.isatty()):
         raise Refused("Without a terminal, --yes writes the files, and --check only shows what changes.")

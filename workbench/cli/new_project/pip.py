@@ -10,6 +10,7 @@ NO_PIP = "this Python environment has no pip: python -m ensurepip, or install ph
 _MISSING = re.compile(r"No module named pip$", re.MULTILINE)
 _PROBLEM = re.compile(r"^(?:ERROR: |× |error: )(?!Exception:)(.+)$", re.MULTILINE)
 _OTHER_HASH = re.compile(r"^ +(\S+ from \S+):\n +Expected sha256 (\w+)\n +Got +(\w+)$", re.MULTILINE)
+_BROKEN = re.compile(r"after connection broken by '(.+)': /")
 _TRACE = re.compile(r"^\S*(?:Error|Exception): .+$", re.MULTILINE)
 
 
@@ -41,6 +42,8 @@ def reason(said: str) -> str:
         return NO_PIP
     if found := _OTHER_HASH.search(said):
         return f"{found[1]} has the sha256 {found[3]}, and {found[2]} is expected"
+    if found := _BROKEN.search(said):  # it goes on to say that there is no such package
+        return f"the package index does not answer: {re.sub(r'<[^>]*>: ', '', found[1])}"
     problems = [each.strip() for each in _PROBLEM.findall(said) if not re.fullmatch(r"[a-z-]+", each.strip())]
     if problems:
         return problems[-1]
