@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -109,10 +110,15 @@ def text(progress: Progress) -> str:
     return json.dumps(asdict(progress), indent=2) + "\n"
 
 
+@cache
+def _adapter() -> TypeAdapter[Progress]:
+    return TypeAdapter(Progress)
+
+
 def parsed(content: str, stack: str, pool: str, *, simulated: bool) -> Progress:
     """The progress in the text of a state file. Raises Unreadable if the text is invalid, or about another move."""
     try:
-        found = TypeAdapter(Progress).validate_json(content)
+        found = _adapter().validate_json(content)
     except ValidationError as problem:
         first: Any = problem.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
