@@ -269,4 +269,5 @@ class World:
 
 def _grid(inputs: Mapping[str, Any], pool: str) -> Mapping[str, Any] | None:
     text = at(inputs, "spec.template.metadata.annotations", {}).get(GRID_DRIVER_WANTED, "{}")
-    return json.loads(text).get(pool)
+    found = json.loads(text)
+    return found["pools"].get(pool) if "pools" in found else found

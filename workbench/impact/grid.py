@@ -1,6 +1,7 @@
 """Change of the GRID driver agent, by pool: whether the driver is installed again, and what becomes of Pods with GPUs.
 
-The agent's DaemonSet has an annotation with the wanted driver of each pool, and with the pool's `upgradePolicy`.
+The agent's DaemonSet has an annotation with the wanted driver, which includes `upgradePolicy`: of all pools or, where
+they differ, of each pool under the key `pools`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ def wanted(inputs: Mapping[str, Any], pool: str) -> Mapping[str, Any] | None:
         found: object = json.loads(text)
     except ValueError:
         return None
-    own: object = found.get(pool) if is_mapping(found) else None
-    return own if is_mapping(own) else None
+    if is_mapping(found) and "pools" in found:
+        found = found["pools"].get(pool) if is_mapping(found["pools"]) else None
+    return found if is_mapping(found) else None
 
 
 def installs(change: Change, pool: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
+from physical_ai.planning.grid_driver import GridPlan
 from simulator.cluster.names import NIC_LABEL
 from tests.unit.impact.test_judging import (
     CLUSTER,
@@ -148,15 +150,23 @@ def test_doubts_are_said_below_the_judgement() -> None:
     assert document(found, seen)["lessCertain"] == ["an upgrade runs"]
 
 
-def grid(*, upgrade: str, before: str = "1", after: str = "2", **more: str) -> Planned:
+def grid(
+    *,
+    upgrade: str,
+    before: str = "1",
+    after: str = "2",
+    others: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    **more: str,
+) -> Planned:
     def inputs(version: str) -> dict[str, object]:
-        document = json.dumps({"rtxprogpu": {"version": version, "upgrade": upgrade, **more}})
-        template = {"metadata": {"annotations": {"physical-ai/grid-driver-wanted": document}}}
+        plan = GridPlan({"rtxprogpu": {"version": version, "upgrade": upgrade, **more}, **others}, (), "docker.io")
+        template = {"metadata": {"annotations": {"physical-ai/grid-driver-wanted": plan.document}}}
         return {"metadata": {"name": "gpu-grid-driver-installer"}, "spec": {"template": template}}
 
     return Planned("DaemonSet", "update", ("spec.template",), inputs(before), inputs(after))
 
 
+OTHER = {"a10gpu": {"version": "1", "upgrade": "drain"}}
 VGPU_TASK = training(pool="rtxprogpu", gang="")
 VGPU_SERVICE = replace(SERVICE, pool="rtxprogpu")
 
@@ -171,6 +181,8 @@ VGPU_SERVICE = replace(SERVICE, pool="rtxprogpu")
         (grid(upgrade="force"), VGPU_TASK, (Fate.ENDED, True)),
         (grid(upgrade="force"), replace(VGPU_SERVICE, budget="team/keep"), (Fate.RESTARTED, True)),
         (grid(upgrade="force", after="1"), VGPU_TASK, (Fate.UNTOUCHED, True)),
+        (grid(upgrade="force", others=OTHER), VGPU_TASK, (Fate.ENDED, True)),
+        (grid(upgrade="wait", others=OTHER), VGPU_TASK, (Fate.UNTOUCHED, True)),
         (grid(upgrade="force"), replace(VGPU_SERVICE, gpus=0), (Fate.UNTOUCHED, True)),
         (grid(upgrade="force"), training(), (Fate.UNTOUCHED, True)),
         (
