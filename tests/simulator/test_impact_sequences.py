@@ -11,6 +11,7 @@ import datetime
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,8 @@ def test_no_workflow_is_lost_by_changes_that_are_called_harmless() -> None:
         assert ends[FAULT] + ends[EVICTION] > SEQUENCES / 4, "nothing else ends workflows in the model"
 
 
-SEEN = {(each.change, each.work): each.seen for each in (read_cells()[0] if FILE.exists() else [])}
+SEEN = {(each.change, each.work): each for each in (read_cells()[0] if FILE.exists() else [])}
+"""Recorded cells by change and Pod."""
 
 
 @pytest.mark.parametrize(
@@ -217,4 +219,8 @@ def test_the_model_does_what_the_simulator_did(change: Any) -> None:
     running = {pod.owner: pod for pod in world.pods.values() if pod.node}
     ended = {each.pod.owner for each in world.ends}
     found = {work: "untouched" if work not in ended else "restarted" if work in running else "ended" for work in kinds}
-    assert found == {work: SEEN[change.title, work] for work in kinds}
+    # Nothing decides which node comes first, or goes: where the prediction is not certain, either may happen.
+    cells = {work: SEEN[change.title, work] for work in kinds}
+    sure = [work for work, cell in cells.items() if cell.sure]
+    assert {work: found[work] for work in sure} == {work: cells[work].seen for work in sure}
+    assert all(replace(cell, seen=found[work]).agrees for work, cell in cells.items())

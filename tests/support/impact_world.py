@@ -101,7 +101,7 @@ class World:
                     return json.dumps(template, sort_keys=True, default=str), json.dumps(
                         own, sort_keys=True, default=str
                     )
-            elif each.inputs.get("kind") == "DaemonSet" and (wanted := _grid(each.inputs, pool)):
+            elif self._source(pool) == "grid" and (wanted := _grid(each.inputs, pool)):
                 own = {key: wanted.get(key) for key in GRID}
                 return json.dumps(wanted, sort_keys=True), json.dumps(own, sort_keys=True)
         return "", ""
