@@ -77,9 +77,15 @@ def seconds_for(obj: Mapping[str, Any], timeout: float, default: float = DEFAULT
 class Awaiter:
     """Waits by polling an API server. The pause between two polls grows from 0.03 to 0.5 seconds."""
 
-    def __init__(self, client: Client, stopping: threading.Event) -> None:
-        """Creates the waiter. `stopping`: event that ends every wait at once when it is set."""
-        self._client, self._stopping = client, stopping
+    def __init__(self, client: Client, stopping: threading.Event, cancelled: threading.Event | None = None) -> None:
+        """Creates the waiter.
+
+        Args:
+            client: Client of the API server.
+            stopping: Event that ends every wait of the simulator at once when it is set.
+            cancelled: Event that ends the waits of one provider instance after the current pause.
+        """
+        self._client, self._stopping, self._cancelled = client, stopping, cancelled or threading.Event()
 
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
         """Waits until the object is ready, and returns it; raises NotInTime with the object's last state.
@@ -131,8 +137,8 @@ class Awaiter:
                 )
 
     def pause(self, seconds: float) -> None:
-        """Sleeps for `seconds`; raises Refused if the simulator is stopped during the sleep."""
-        if self._stopping.wait(seconds):
+        """Sleeps for `seconds`; raises Refused if the simulator is stopped or the provider cancelled meanwhile."""
+        if self._stopping.wait(seconds) or self._cancelled.is_set():
             raise Refused("the operation was cancelled")
 
     def _polls(self, seconds: float) -> Iterator[float]:

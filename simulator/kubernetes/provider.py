@@ -5,6 +5,7 @@ docs/reference/kubernetes-stand-in.md lists the behaviour that is equal to the o
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from simulator.kubernetes.awaiting import Awaiter
@@ -65,6 +66,7 @@ class Kubernetes(Provider):
         self._settings = Settings()
         self._objects: ObjectManager | None = None
         self._unreachable = "the provider is not configured"
+        self._cancelled = threading.Event()
         self._use(None, None)
 
     def check_config(self, old: Object, new: Object) -> tuple[Object, list[Failure]]:
@@ -77,7 +79,7 @@ class Kubernetes(Provider):
         return diff_config(old_inputs or old_outputs, new)
 
     def cancel(self) -> None:
-        self._options.stopping.set()
+        self._cancelled.set()
 
     def configure(self, config: Object) -> None:
         """Connects to the cluster. An unreachable cluster is not an error yet: previews continue without it."""
@@ -128,7 +130,7 @@ class Kubernetes(Provider):
         self._namespace = self._settings.namespace or (kubeconfig.namespace if kubeconfig else "default")
         helm = Helm(self._options, kubeconfig)
         self._releases = Releases(helm, self._options, self._namespace, self._unreachable, client)
-        awaiter = Awaiter(client, self._options.stopping) if client else None
+        awaiter = Awaiter(client, self._options.stopping, self._cancelled) if client else None
         self._objects = ObjectManager(client, self._settings, self._scopes, awaiter) if client and awaiter else None
 
     def _reachable(self) -> ObjectManager:

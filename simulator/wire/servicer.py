@@ -62,9 +62,10 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Context) -> Any:
+        # The engine closes a replaced provider in the middle of a deployment, while its successor works.
         with self._lock:
-            instances = list(self._instances.values())
-        for instance in instances:
+            instance = self._instances.get(context.peer())
+        if instance is not None:
             instance.cancel()
         return empty_pb2.Empty()
 
