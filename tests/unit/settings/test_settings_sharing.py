@@ -191,14 +191,17 @@ def test_what_cannot_work_is_refused_at_its_path(
 
 
 ALLOWED = [
-    (f"{H100}.sharing={{timeSlicing: {{replicas: 4}}}}",),
-    (f"{H100}.sharing={{mps: {{replicas: 4}}}}",),
-    (f"{H100}.sharing={SINGLE}",),
+    (f"{H100}.sharing={{timeSlicing: {{replicas: 4}}}}", f"{H100}.scale.min=1"),
+    (f"{H100}.sharing={{mps: {{replicas: 4}}}}", f"{H100}.capacity.announced=true"),
+    (f"{H100}.sharing={SINGLE}", f"{H100}.capacity.announced=true"),
     (f"{H100}.sharing={MIXED}", f"{H100}.scale.min=1"),
-    (f"{RTX}.sharing={{timeSlicing: {{replicas: 8}}}}",),
-    (f"{H100}.sharing={{timeSlicing: {{replicas: 2}}, mig: {{strategy: single, profiles: {{2g.24gb: 3}}}}}}",),
+    (f"{RTX}.sharing={{timeSlicing: {{replicas: 8}}}}", f"{RTX}.scale.min=1"),
+    (
+        f"{H100}.sharing={{timeSlicing: {{replicas: 2}}, mig: {{strategy: single, profiles: {{2g.24gb: 3}}}}}}",
+        f"{H100}.scale.min=1",
+    ),
     (f"{H100}.sharing={MIXED}", 'gpuOperator.migStrategy=""', f"{H100}.scale.min=1"),
-    (f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}", "gpuOperator.migStrategy=single"),
+    (f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}", "gpuOperator.migStrategy=single", f"{RTX}.scale.min=1"),
     (f"{RTX}=null", "gpuOperator.migStrategy=none"),
     ("gpuOperator.driver={version: '580', precompiled: true}", f"{H100}.secureBoot=true"),
     ("gpuOperator.driverOwner=ClusterPolicy",),

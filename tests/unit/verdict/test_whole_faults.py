@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,19 @@ from tests.unit.verdict.test_blockers import PLACE, declared
 from tests.unit.verdict.test_whole_check import OF_THIS_MACHINE, TODAY
 from workbench.cli.azure_questions import everything
 from workbench.cli.requested_stack import read_stack
+from workbench.verdict.asking import Arm
 
 MANY = 2000
 """More faults than a check makes requests."""
 ERROR = b'{"error": {"code": "ServerBusy", "message": "Slow down."}}'
 ASKED = {"subscription", "size", "quota", "kubernetes", "provider", "api version", "role", "name", "database"}
 ASKED |= {"offer", "count", "sku", "lock", "policy", "verdict"}
+
+
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of ARM that repeats its requests at once."""
+    monkeypatch.setattr("workbench.cli.azure_questions.Arm", partial(Arm, sleep=lambda seconds: None))
 
 
 def found(folder: Path, *faults: Fault, who: str = "owner") -> list[Finding]:
