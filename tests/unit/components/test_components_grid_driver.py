@@ -27,7 +27,7 @@ from physical_ai.settings.facts.pools import node_taints
 from physical_ai.settings.models.node_pools import DriverSource
 from tests.support.gpu_settings import given_settings
 from tests.support.recording import Recording
-from tests.support.stacks import STACKS
+from tests.support.stacks import STACKS, sweep
 from tests.unit.conftest import Simulate
 from workbench.policies import Resource
 
@@ -58,7 +58,7 @@ def template(recording: Recording) -> dict[str, Any]:
     return agent(recording).inputs["spec"]["template"]
 
 
-@pytest.mark.parametrize("stack", GRID_STACKS)
+@pytest.mark.parametrize("stack", sweep(GRID_STACKS))
 def test_the_agent_runs_on_every_grid_node_and_on_no_other(simulate: Simulate, stack: str) -> None:
     recording, pools = simulate(stack), load(stack).settings.pools
     pod = template(recording)["spec"]
@@ -132,7 +132,7 @@ def test_a_secret_with_the_registrys_login_is_named_in_the_pod(simulate: Simulat
     assert found["imagePullSecrets"] == [{"name": "registry-login"}]
 
 
-@pytest.mark.parametrize("stack", GRID_STACKS)
+@pytest.mark.parametrize("stack", sweep(GRID_STACKS))
 def test_each_pod_carries_what_its_node_is_to_have(simulate: Simulate, stack: str) -> None:
     annotations = template(simulate(stack))["metadata"]["annotations"]
     wanted = wanted_from(json.loads(annotations[GRID_DRIVER_WANTED]))

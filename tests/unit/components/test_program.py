@@ -35,8 +35,9 @@ def broken(stack: Stack) -> list[str]:
     return [str(each) for each in found if stack.environment != "seed" or each.rule != "size-current"]
 
 
-def test_stack_runs_and_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
-    assert broken(simulate(stack_name).stack) == []
+@pytest.mark.parametrize("name", STACKS)
+def test_stack_runs_and_breaks_no_rule(simulate: Simulate, name: str) -> None:
+    assert broken(simulate(name).stack) == []
 
 
 def test_the_preview_size_of_the_seed_is_warned_of(simulate: Simulate) -> None:

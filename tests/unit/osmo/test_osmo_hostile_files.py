@@ -147,11 +147,14 @@ def test_localpath_reads_a_file_below_the_folder(tmp_path: Path, capsys: pytest.
         "services: &s {configs: {pools: {default: *s}}}\n",
         "services: {configs: {podTemplates: &a [" + "[" * 5000,
         "services: {configs: {workflow: {max_num_tasks: 1" + ":1" * 100_000 + "}}}\n",
-        "services: {configs: {pools: {default: {common_pod_template: ["
-        + "t," * 20_000
-        + "]}}, podTemplates: {t: {a: ["
-        + "1," * 20_000
-        + "]}}}}\n",
+        pytest.param(  # in `make test`: files that nest deeply, here and above
+            "services: {configs: {pools: {default: {common_pod_template: ["
+            + "t," * 20_000
+            + "]}}, podTemplates: {t: {a: ["
+            + "1," * 20_000
+            + "]}}}}\n",
+            marks=pytest.mark.deep,
+        ),
         "\ud7ff: [",
     ],
     ids=["alias of itself", "deep", "long number", "many items", "no UTF-8"],
@@ -183,6 +186,7 @@ def test_a_stack_file_is_read_within_limits(tmp_path: Path, capsys: pytest.Captu
     assert "not a regular file" in capsys.readouterr().err
 
 
+@pytest.mark.deep  # in `make test`: the number below, and a slow template above
 def test_values_can_not_lift_the_limits_of_a_template(tmp_path: Path) -> None:
     limits = "{jinja_sandbox_max_time: .inf, jinja_sandbox_memory_limit: -1}"
     text = (EXAMPLES / "config-name" / "pass.yaml").read_text()

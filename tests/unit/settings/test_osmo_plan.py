@@ -28,7 +28,7 @@ from physical_ai.repository import AGENTS
 from physical_ai.settings import Overlay, SettingsError, existing, load
 from tests.support.chart_facts import keys_set, rendered_facts
 from tests.support.gpu_settings import given_settings
-from tests.support.stacks import azure_stacks
+from tests.support.stacks import azure_stacks, sweep
 
 BACKEND = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
 CPU = {"kubernetes.azure.com/agentpool": "cpu"}
@@ -63,7 +63,7 @@ def faults(root: Path) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
+@pytest.mark.parametrize("stack", sweep(azure_stacks()))
 def test_a_stack_with_namespaces_only_installs_neither_release(stack: str) -> None:
     settings = load(stack, [Overlay.assign(["osmo.mode=namespaces"])]).settings
     assert make_plan(settings).osmo == ()

@@ -14,6 +14,7 @@ import pytest
 from physical_ai.findings import Finding, Severity
 from simulator.azure.restrictions import Denial
 from tests.support.arm_web import SUBSCRIPTION, world
+from tests.support.stacks import sweep
 from workbench.cli.azure_questions import flow_findings
 from workbench.cli.policy_pack import declared_resources
 from workbench.cli.requested_stack import read_stack
@@ -61,7 +62,7 @@ def only_error(given: list[Finding]) -> str:
     return "\n".join(sorted(errors))
 
 
-@pytest.mark.parametrize("stack", [PLACE, "prod-westeurope"])
+@pytest.mark.parametrize("stack", sweep([PLACE, "prod-westeurope"], [PLACE]))
 def test_what_is_shipped_is_refused_for_nothing(tmp_path: Path, stack: str) -> None:
     (accepted,) = found(tmp_path, declared(stack), stack)
     assert accepted.severity is Severity.OK
@@ -94,6 +95,7 @@ def test_a2_a_credential_with_the_subject_of_before() -> None:
     assert list(subject_findings("acme/robots", sent, "dev", {"id": ["repo:acme/other:environment:dev"]})) == []
 
 
+@pytest.mark.deep  # in `make test`: a region that offers no database, in test_refused_too.py
 def test_a3_a_database_whose_standby_the_region_does_not_make(tmp_path: Path) -> None:
     def standby(inputs: dict[str, Any]) -> None:
         inputs["highAvailability"] = {"mode": "ZoneRedundant"}

@@ -18,6 +18,7 @@ from simulator.azure.data import tables
 from simulator.azure.offer_answers import REDIS_VERSION
 from simulator.azure.roles import guid_of
 from tests.support.arm_web import PIPELINE, SUBSCRIPTION, reached, world
+from tests.support.stacks import sweep
 from tests.unit.verdict.test_blockers import PLACE, changed, declared, with_inputs
 from workbench.cli import azure_questions
 from workbench.cli.azure_questions import everything
@@ -54,7 +55,7 @@ def errors(found: list[Finding]) -> str:
     return "\n".join(f"{each.rule} {each.where}: {each.problem} {each.fix}" for each in rows)
 
 
-@pytest.mark.parametrize("stack", [PLACE, LARGE])
+@pytest.mark.parametrize("stack", sweep([PLACE, LARGE], [PLACE]))
 def test_every_question_has_an_answer_and_none_is_an_error(tmp_path: Path, stack: str) -> None:
     found = whole(tmp_path, stack)
     imports = [each for each in found if each.rule == "image"]
@@ -85,7 +86,7 @@ VALUES: tuple[tuple[tuple[str, dict[str, Any], str], ...], ...] = (
 """Values that Azure does not take, each with a word of its error, by check: one check finds all of a row."""
 
 
-@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("values", [VALUES[0], *(pytest.param(each, marks=pytest.mark.deep) for each in VALUES[1:])])
 def test_values_that_azure_does_not_take_are_found(
     tmp_path: Path, values: tuple[tuple[str, dict[str, Any], str], ...]
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_reader_is_told_which_rights_are_missing(tmp_path: Path) -> None:
     assert unknown == {"name", "verdict", "database"}
 
 
+@pytest.mark.deep  # in `make test`: the assigner with a condition, below
 def test_a_contributor_lacks_the_assignment_of_roles_alone(tmp_path: Path) -> None:
     roles = (StandingRole(PIPELINE, guid_of("Contributor")),)
     rows = [each for each in whole(tmp_path, PLACE, who="pipeline", roles=roles) if each.rule == "role"]
@@ -126,7 +128,11 @@ def test_an_assigner_with_a_condition_is_told_which_roles_are_not_in_it(tmp_path
     ("options", "severity", "words"),
     [
         ({"absent": tuple(each for each in REDIS if each.startswith("Balanced"))}, Severity.WARNING, "Balanced_B1"),
-        ({"locks": {f"/subscriptions/{SUBSCRIPTION}": "CanNotDelete"}}, Severity.INFO, "removed or replaced"),
+        pytest.param(  # in `make test`: a lock that refuses, in test_refused_too.py
+            {"locks": {f"/subscriptions/{SUBSCRIPTION}": "CanNotDelete"}},
+            *(Severity.INFO, "removed or replaced"),
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_what_is_no_error_is_shown(tmp_path: Path, options: dict[str, Any], severity: Severity, words: str) -> None:
@@ -134,11 +140,13 @@ def test_what_is_no_error_is_shown(tmp_path: Path, options: dict[str, Any], seve
     assert any(words in f"{each.where}: {each.problem} {each.fix}" for each in found), [str(each) for each in found]
 
 
+@pytest.mark.deep  # in `make test`: a lock on all, in test_refused_too.py
 def test_a_lock_on_what_is_not_the_stacks_is_none_of_its(tmp_path: Path) -> None:
     locks = {f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-other": "ReadOnly"}
     assert errors(whole(tmp_path, PLACE, locks=locks)) == ""
 
 
+@pytest.mark.deep  # in `make test`: the verdict on it in test_blockers.py
 def test_one_size_that_does_not_fit_is_found_by_question_and_verdict(tmp_path: Path) -> None:
     def large(inputs: dict[str, Any]) -> None:
         if inputs["agentPoolName"] == "h100gpu":
