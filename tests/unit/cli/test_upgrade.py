@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,7 +44,11 @@ NEW_LAYER = "# ours\nmonitoring:\n  retentionDays: 31  # a month\n"
 @pytest.fixture
 def wheels(tmp_path: Path) -> Path:
     """A folder with files of the names of the new version's wheels."""
-    made = tmp_path / "wheels"
+    return wheels_in(tmp_path)
+
+
+def wheels_in(folder: Path) -> Path:
+    made = folder / "wheels"
     made.mkdir()
     for name in DISTRIBUTIONS:
         (made / f"{name.replace('-', '_')}-{NEW}-py3-none-any.whl").write_text(name)
@@ -61,11 +66,12 @@ def commit(folder: Path) -> None:
     git(folder, "commit", "--quiet", "-m", "x")
 
 
-@pytest.fixture
-def team(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A committed project that `physai init` of an older version has written, with a setting of that version."""
-    folder = tmp_path / "team"
-    code, _, err = call("init", str(folder), "--wheels", str(wheels))
+    made = tmp_path_factory.mktemp("committed")
+    folder = made / "team"
+    code, _, err = call("init", str(folder), "--wheels", str(wheels_in(made)))
     assert code == 0, err
     for file in ("requirements.txt", "README.md", ".github/workflows/pull-request.yaml"):
         text = (folder / file).read_text()
@@ -75,6 +81,13 @@ def team(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file.write("# ours\nour-package==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n")
     (folder / LAYER).write_text(OLD_LAYER)
     commit(folder)
+    return folder
+
+
+@pytest.fixture
+def team(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project, in which the command runs."""
+    folder = shutil.copytree(committed, tmp_path / "team", symlinks=True)
     monkeypatch.setattr(repository, "PROJECT", folder)
     monkeypatch.setattr(run, "notes", lambda: NOTES)
     monkeypatch.setattr(former_names, "in_force", lambda: renames.in_force(NOTES))
@@ -153,6 +166,7 @@ def test_a_stack_that_the_new_version_does_not_load_is_told_with_file_and_line(t
     assert "values/gpu-operator/values.yaml:2: dcgmExporter.keyThatDied" in refused(team, wheels)
 
 
+@pytest.mark.deep  # in `make test`: the refusal in tests/unit/upgrade/test_judging.py
 def test_a_required_step_is_confirmed(team: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "notes", lambda: (NOTES[0], release(NEW, OLD, steps=[STEP])))
     (team / LAYER).write_text("# nothing\n")
