@@ -75,6 +75,10 @@ def machine(tmp_path: Path) -> Machine:
     return _machine(tmp_path)
 
 
+BUILDS = pytest.mark.deep
+"""In `make test`: the files of a release in tests/unit/docs/test_release.py, and what stops a build below."""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """A machine on which the build has run, which takes seconds. No test changes its files."""
@@ -114,6 +118,7 @@ def answers(machine: Machine, tag: dict[str, Any], kind: str = "tag") -> None:
     machine.command("gh", f'case "$*" in\n{lines}esac')
 
 
+@BUILDS
 def test_the_files_pass_from_job_to_job_and_only_archives_go_to_the_index(built: Machine, tmp_path: Path) -> None:
     for job in ("attest", "publish", "notes"):
         cwd = tmp_path / job
@@ -131,6 +136,7 @@ def test_the_files_pass_from_job_to_job_and_only_archives_go_to_the_index(built:
     assert (built.workspace / sbom).is_file()
 
 
+@BUILDS
 @pytest.mark.parametrize("job", ["attest", "publish"])
 def test_what_was_changed_or_lost_on_the_way_is_not_published(built: Machine, tmp_path: Path, job: str) -> None:
     shutil.copytree(built.workspace / "dist", tmp_path / "dist")
@@ -141,6 +147,7 @@ def test_what_was_changed_or_lost_on_the_way_is_not_published(built: Machine, tm
     assert built.run(job, tmp_path).returncode != 0
 
 
+@BUILDS
 def test_a_build_that_is_not_repeated_is_not_published(machine: Machine, built: Machine) -> None:
     """Both builds are copies; the second one has another file."""
     machine.command(
