@@ -89,7 +89,12 @@ def test_it_runs_from_the_login_to_the_record(commands: Commands) -> None:
     assert len(commands.ran) == before
 
 
-@pytest.mark.parametrize("name", NAMES)
+FEW = ("quota", "nodes")
+"""In `make test`: a stage that only looks, and the one with two commands."""
+EACH = [pytest.param(name, marks=() if name in FEW else pytest.mark.deep) for name in NAMES]
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_it_stops_after_each_stage_and_goes_on_with_the_next(commands: Commands, name: str) -> None:
     at = NAMES.index(name)
     said = first("--until", name)
@@ -103,7 +108,7 @@ def test_it_stops_after_each_stage_and_goes_on_with_the_next(commands: Commands,
     assert len(commands.ran) == first_run  # nothing had run twice
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_stage_that_fails_is_run_again_and_none_before_it(commands: Commands, name: str) -> None:
     first(*(("--until", NAMES[NAMES.index(name) - 1]) if name != NAMES[0] else ("--until", name)))
     if name == NAMES[0]:
@@ -253,6 +258,7 @@ def unused(answers: Answers) -> Answers:
     return answers.change("providers", unregistered)
 
 
+@pytest.mark.deep  # in `make test`: over HTTP, in test_first_over_http.py
 def test_a_subscription_that_was_never_used_stops_at_its_providers(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +276,7 @@ def test_a_reader_stops_at_the_rights(commands: Commands, monkeypatch: pytest.Mo
     assert states("dev-westus2") == {"login": "failed"}
 
 
+@pytest.mark.deep  # in `make test`: over HTTP, in test_first_over_http.py
 def test_a_subscription_without_gpu_quota_stops_there(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(document: dict[str, Any]) -> None:
         document["value"] = [each for each in document["value"] if "H100" not in each["name"]["value"]]

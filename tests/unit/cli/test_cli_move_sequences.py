@@ -17,7 +17,7 @@ from workbench.moves.emptying import ANNOTATION
 from workbench.moves.layers import Move, State
 from workbench.moves.progress import Progress
 
-SEQUENCES, STEPS = 200, 30
+STEPS = 30
 
 
 @pytest.fixture(autouse=True)
@@ -116,10 +116,11 @@ def finish(run: Run) -> None:
     raise AssertionError("the move never ends")
 
 
-def test_in_200_random_sequences_no_pool_is_deleted_under_its_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sequences", [40, pytest.param(200, marks=pytest.mark.deep)])
+def test_in_random_sequences_no_pool_is_deleted_under_its_work(sequences: int, tmp_path: Path) -> None:
     """`deploy` asserts it; nothing may be evicted, as the client in memory refuses it."""
     ends: dict[str, int] = {}
-    for number in range(SEQUENCES):
+    for number in range(sequences):
         chance = random.Random(number)  # noqa: S311 - sequences that can be made again
         begin_again()
         run, progress = begin(tmp_path / f"{number}")
@@ -135,5 +136,5 @@ def test_in_200_random_sequences_no_pool_is_deleted_under_its_work(tmp_path: Pat
             assert "h100gpub" not in pools, number
             marked = [name for name, each in PLACE.nodes.items() if ANNOTATION in each["metadata"]["annotations"]]
             assert not [name for name in marked if PLACE.nodes[name]["spec"]], number
-    assert ends["moved"] > SEQUENCES / 5
-    assert ends["original"] > SEQUENCES / 20
+    assert ends["moved"] > sequences / 5
+    assert ends["original"] > sequences / 20

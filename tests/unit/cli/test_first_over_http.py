@@ -100,11 +100,15 @@ def mended(azure: World) -> None:
     azure.web.questions.cloud._quota.clear()  # pyright: ignore[reportPrivateUsage] - as above
 
 
+DEEP = pytest.mark.deep
+"""In `make test`: the denial by a landing zone in test_cli_first.py, and one interruption for all of them."""
+
+
 @pytest.mark.parametrize(
     ("lacks", "stage", "advice"),
     [
         pytest.param(unused, "providers", "az provider register --namespace Microsoft.ContainerService", id="unused"),
-        pytest.param(denied, "verdict", "no-public-addresses", id="landing-zone"),
+        pytest.param(denied, "verdict", "no-public-addresses", id="landing-zone", marks=DEEP),
         pytest.param(no_gpus, "quota", "lowPriorityCores", id="no-gpu-quota"),
     ],
 )
@@ -133,7 +137,7 @@ def test_it_stops_where_something_is_missing_and_goes_on_once_it_is_there(
     assert "deployments" not in " ".join(path for method, path, _ in azure.web.asked if method == "PUT")
 
 
-@pytest.mark.parametrize("name", BEFORE)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=() if each == "quota" else DEEP) for each in BEFORE])
 def test_it_is_interrupted_while_azure_is_asked_and_goes_on_there(commands: Commands, azure: World, name: str) -> None:
     real, begun = commands.check, iter(BEFORE)
     assert real is not None

@@ -28,6 +28,8 @@ COMMANDS = {
 }
 EACH = ("is a login page", "has labels in a list", "cuts its chunks")
 PAIRS = sorted({*zip(cycle(COMMANDS), server.WRONG, strict=False), *((each, how) for each in COMMANDS for how in EACH)})
+MADE = [pytest.param(*each, marks=pytest.mark.deep if place % 3 else ()) for place, each in enumerate(PAIRS)]
+"""In `make test`: a third, with each command; and in tests/unit/servers every wrong answer to its readers."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(azure_access, "azure_arm", lambda *_, **__: None)
 
 
-@pytest.mark.parametrize(("command", "how"), PAIRS)
+@pytest.mark.parametrize(("command", "how"), MADE)
 def test_a_command_ends_with_a_sentence(
     command: str, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

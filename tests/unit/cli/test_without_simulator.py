@@ -61,6 +61,7 @@ def test_workflows_are_checked() -> None:
     assert (code, "0 errors" in text) == (0, True), text
 
 
+@pytest.mark.deep  # in `make test`: a command that needs the simulator, below
 def test_the_version_says_that_it_is_not_installed() -> None:
     assert "simulator not installed" in physai("--version")[1]
 
@@ -77,6 +78,7 @@ def test_a_cluster_is_asked(command: str, tmp_path: Path) -> None:
     assert "needs the simulator" not in text
 
 
+@pytest.mark.deep  # in `make test`: a cluster that is asked, above
 def test_metrics_are_asked() -> None:
     code, text = physai("usage", "--prometheus", "http://127.0.0.1:9")
     assert (code, "needs the simulator" in text) == (1, False), text
