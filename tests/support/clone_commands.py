@@ -12,14 +12,16 @@ from typing import Any
 
 def replace_simulations() -> None:
     """Replaces the simulation of each side of a pull request by a recorded answer."""
-    from tests.golden.regenerate import PREVIEWS
+    from physical_ai.repository import ROOT
     from workbench.cli.pull_request import trees
+
+    recorded = ROOT / "tests" / "golden" / "preview" / "replacement.json"
 
     def document(side: trees.Side, *words: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
         assert (side.folder / "__main__.py").is_file(), "the side has no files"
         if words[0] == "up":
             return {"stack": words[1], "cluster": "aks-x", "pools": [], "releases": []}, ""
-        return {**json.loads((PREVIEWS / "replacement.json").read_text()), "stack": words[1]}, ""
+        return {**json.loads(recorded.read_text()), "stack": words[1]}, ""
 
     trees.Side.document = document  # pyright: ignore[reportAttributeAccessIssue]
 

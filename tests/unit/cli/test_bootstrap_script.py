@@ -145,9 +145,13 @@ def test_a_lock_that_cannot_be_restored_is_named_with_its_command(world: World, 
     assert f"--subscription {DEV}" in stopped.stderr
 
 
+LATE = ("pulumi login", "pulumi stack init", "az group create")
+"""Steps that wait by the same function of the script as the one that is left in `make test`."""
+
+
 @pytest.mark.parametrize(
     "slow",
-    ["az keyvault key create", "pulumi login", "pulumi stack init", "az group create"],
+    ["az keyvault key create", *(pytest.param(each, marks=DEEP) for each in LATE)],
 )
 def test_what_takes_effect_after_minutes_is_waited_for(world: World, dev: str, slow: str) -> None:
     world.change(fails={slow: 3})
@@ -210,14 +214,15 @@ def pull_request(count: int) -> dict[str, Any]:
     return {"type": "pull_request", "parameters": {"required_approving_review_count": count}}
 
 
+# In `make test`: one protection of each kind, and all that are none.
 @pytest.mark.parametrize(
     ("rules", "protection", "code"),
     [
         ([pull_request(1)], None, 0),
-        ([pull_request(0), pull_request(2)], None, 0),
+        pytest.param([pull_request(0), pull_request(2)], None, 0, marks=DEEP),
         ([], {"required_pull_request_reviews": {"required_approving_review_count": 1}}, 0),
-        (None, {"required_pull_request_reviews": {"required_approving_review_count": 2}}, 0),
-        ([], {"required_pull_request_reviews": {}}, 0),
+        pytest.param(None, {"required_pull_request_reviews": {"required_approving_review_count": 2}}, 0, marks=DEEP),
+        pytest.param([], {"required_pull_request_reviews": {}}, 0, marks=DEEP),
         ([], None, 1),
         (None, None, 1),
         ([{"type": "deletion"}, {"type": "non_fast_forward"}], None, 1),

@@ -97,12 +97,14 @@ def test_output_and_exit_code_are_those_of_the_command() -> None:
     assert "Standard_NC40ads_H100_v5" in out
 
 
+@pytest.mark.deep  # in `make test`: output and exit code of a refusal, above
 def test_a_defect_prints_its_traceback_and_all_that_was_written() -> None:
     code, out, err = ended(FAILING, "status")
     assert (code, out) == (1, "written")
     assert "ZeroDivisionError" in err
 
 
+@pytest.mark.deep  # in `make test`: a command whose user's process is killed, below
 def test_a_command_that_was_killed_is_a_failure() -> None:
     code, out, err = ended(KILLED, "status")
     assert (code, out, err) == (1, "", "physai: the process of this command was killed\n")

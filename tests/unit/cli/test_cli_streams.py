@@ -24,8 +24,14 @@ def ended(*arguments: str, stdout: int, unbuffered: str = "") -> tuple[int, str]
     return found.returncode, found.stderr
 
 
+# In `make test`: a command that prints at its end; the others differ in when they print.
 @pytest.mark.parametrize(
-    ("arguments", "unbuffered"), [(("cost", "nope", "--json"), "1"), (("sizes",), ""), (("--help",), "")]
+    ("arguments", "unbuffered"),
+    [
+        pytest.param(("cost", "nope", "--json"), "1", marks=pytest.mark.deep),
+        (("sizes",), ""),
+        pytest.param(("--help",), "", marks=pytest.mark.deep),
+    ],
 )
 def test_a_reader_that_has_ended_is_no_defect(arguments: tuple[str, ...], unbuffered: str) -> None:
     reading, writing = os.pipe()
@@ -66,6 +72,7 @@ def test_a_full_disk_is_named() -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.deep  # in `make test`: a reader that has ended, above
 def test_a_command_runs_without_stdout() -> None:
     found = subprocess.run(
         ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "sizes"], stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False

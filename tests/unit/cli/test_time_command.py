@@ -54,7 +54,15 @@ def test_another_file_and_another_pool_are_refused(tmp_path: Path) -> None:
     assert "it has h100gpu, rtxprogpu" in err
 
 
-@pytest.mark.parametrize(("minutes", "code", "said"), [(30, 0, "ok: "), (20, 0, "warning: "), (2, 3, "error: ")])
+BUDGETS = [
+    pytest.param(30, 0, "ok: ", marks=pytest.mark.deep),
+    pytest.param(20, 0, "warning: ", marks=pytest.mark.deep),
+    (2, 3, "error: "),
+]
+"""In `make test`: the one that fails a pipeline."""
+
+
+@pytest.mark.parametrize(("minutes", "code", "said"), BUDGETS)
 def test_a_budget_that_even_the_fast_case_exceeds_ends_in_code_3(minutes: int, code: int, said: str) -> None:
     found = call("time", STACK, "--pool", "h100gpu", "--set", f"timeToFirstGpu.nodeMinutes={minutes}")
     assert found[0] == code
