@@ -175,6 +175,7 @@ def test_every_subnet_of_nodes_leaves_through_the_one_nat_gateway(simulate: Simu
     assert address.inputs["publicIPAllocationMethod"] == "Static"
 
 
+@pytest.mark.deep  # in `make test`: named networks above
 def test_the_api_server_accepts_the_address_of_a_gateway_that_is_only_prepared(simulate: Simulate) -> None:
     outbound = {"network": {"outbound": {"form": "nonzonal", "next": "zone-redundant"}}}
     recording = simulate("prod-westus2", outbound)

@@ -94,7 +94,7 @@ def test_groups_that_deploy_are_admin_groups_of_the_cluster_and_need_no_role_ass
     assert "adminGroupObjectIDs" not in simulate("dev-westus2").of_type(CLUSTER)[0].inputs["aadProfile"]
 
 
-@pytest.mark.parametrize("login", [GROUP, "", None])
+@pytest.mark.parametrize("login", [GROUP, *(pytest.param(each, marks=pytest.mark.deep) for each in ("", None))])
 def test_a_run_by_another_identity_declares_the_same(
     simulate: Simulate, login: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def test_the_values_contain_no_secret(platform: Recording) -> None:
         assert hidden(each.inputs["stringData"])
 
 
+@pytest.mark.deep  # in `make test`: another generation of a key below
 def test_another_certificate_restarts_the_gateway(platform: Recording, simulate: Simulate) -> None:
     renewed = simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoTlsCertificate": "another"}})
     (before,), (after,) = (pod_annotations(each, "gateway.envoy").values() for each in (platform, renewed))
@@ -113,7 +114,10 @@ def pod_annotations(recording: Recording, section: str) -> dict[str, str]:
     ("setting", "secret", "restarted"),
     [
         ("adminPasswordGeneration", ("default-admin-secret", "password"), {"services.service"}),
-        ("cookieKeyGeneration", ("oauth2-proxy-secrets", "cookie_secret"), {"gateway.oauth2Proxy"}),
+        pytest.param(
+            *("cookieKeyGeneration", ("oauth2-proxy-secrets", "cookie_secret"), {"gateway.oauth2Proxy"}),
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_another_generation_is_another_secret_and_restarts_who_read_it(
@@ -133,7 +137,10 @@ def test_another_generation_is_another_secret_and_restarts_who_read_it(
 
 @pytest.mark.parametrize(
     ("data", "also"),
-    [({"postgres": {"passwordGeneration": 2}}, {"gateway.authz"}), ({"redis": {"key": "secondary"}}, set())],
+    [
+        ({"postgres": {"passwordGeneration": 2}}, {"gateway.authz"}),
+        pytest.param({"redis": {"key": "secondary"}}, set(), marks=pytest.mark.deep),
+    ],
 )
 def test_another_password_of_the_database_or_the_cache_restarts_who_log_in(
     simulate: Simulate, data: dict[str, Any], also: set[str]
@@ -171,6 +178,7 @@ def test_a_key_of_a_backup_takes_the_place_of_the_generated_one(simulate: Simula
     assert in_control_plane(recording, "Secret")["osmo-mek"].inputs["stringData"].value["mek.yaml"] == backup
 
 
+@pytest.mark.deep  # in `make test`: protected data in test_components_data_services.py
 def test_a_protected_stack_protects_its_key(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {**PLATFORM, "protect": True})
     (generated,) = recording.of_type("RandomBytes")

@@ -87,6 +87,7 @@ def test_passwords_and_keys_are_secret_everywhere(simulate: Simulate) -> None:
     assert "Secret" not in repr(found.exports["dataServices"])
 
 
+@pytest.mark.deep  # in `make test`: generations of secrets in test_components_control_plane.py
 def test_another_generation_is_another_password_and_the_last_one_stays(simulate: Simulate) -> None:
     first, second = azure(simulate), azure(simulate, postgres={"passwordGeneration": 2})
     assert one(first, "Server")["administratorLoginPassword"].value != (
@@ -96,6 +97,7 @@ def test_another_generation_is_another_password_and_the_last_one_stays(simulate:
     assert {"physical-ai-data-postgres-password-1", "physical-ai-data-postgres-password-2"} <= names
 
 
+@pytest.mark.deep  # in `make test`: passwords and keys above
 def test_the_other_access_key_is_used_when_the_settings_say_so(simulate: Simulate) -> None:
     keys = [
         named(azure(simulate, redis={"key": key}), "Secret", "redis-key").inputs["properties"]["value"].value

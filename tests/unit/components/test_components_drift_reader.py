@@ -39,7 +39,7 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
     declared = {
         each.type.rpartition(":")[2]
         for stack, settings in (
-            ("dev-westus2", {**CHECKED, "monitoring": {"metrics": "kube-prometheus"}}),
+            ("dev-westus2", {**READERS, **CHECKED, "monitoring": {"metrics": "kube-prometheus"}}),
             ("prod-westus2", {**CHECKED, "monitoring": {"metrics": "azure"}}),
             ("dev-westus2", PLATFORM),
             ("dev-southeastasia", {}),
@@ -47,7 +47,7 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
             (amd_settings.STACK, amd_settings.GIVEN),
             ("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": ND_POOL}}),
         )
-        for each in simulate(stack, {**READERS, **settings}).resources
+        for each in simulate(stack, settings).resources
         if each.type.startswith("kubernetes:")
     }
     assert set(map(plural, declared - OF_AKS_READER - LEFT_OUT)) == readable()

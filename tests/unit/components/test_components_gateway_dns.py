@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import PLATFORM, released
 from tests.unit.conftest import Simulate
@@ -34,6 +36,7 @@ def test_a_zone_of_the_stack_leads_to_the_address_of_the_load_balancer(simulate:
     assert not stack.of_type("RecordSet")
 
 
+@pytest.mark.deep  # in `make test`: a zone of the stack above
 def test_a_zone_of_others_gets_the_record_only(simulate: Simulate) -> None:
     stack = deployed(simulate, {"zone": "contoso.com", "resourceGroup": "rg-dns"})
     (record,) = stack.of_type("PrivateRecordSet")

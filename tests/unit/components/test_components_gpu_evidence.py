@@ -69,6 +69,7 @@ def test_a_stack_that_records_nothing_has_none_of_it(simulate: Simulate, stack: 
     assert not [each.name for each in recording.resources if "evidence" in each.name]
 
 
+@pytest.mark.deep  # in `make test`: the default above
 def test_how_long_records_stay_is_the_settings(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"health": {"evidence": {"retentionDays": 30, "mostRecords": 40}}})
     (cron,) = recording.of_type("CronJob")

@@ -99,6 +99,7 @@ def test_grafana_reads_the_workspace_and_has_the_named_roles(simulate: Simulate)
     assert list(roles.values()) == [Role.MONITORING_DATA_READER]
 
 
+@pytest.mark.deep  # in `make test`: Grafana above
 def test_grafana_can_be_omitted(simulate: Simulate) -> None:
     assert azure(simulate, grafana={"enabled": False}).of_type("Grafana") == []
 

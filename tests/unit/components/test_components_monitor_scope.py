@@ -29,6 +29,7 @@ def zone_names(stack: Recording) -> list[str]:
     return sorted(each.inputs["privateZoneName"] for each in stack.of_type("PrivateZone"))
 
 
+@pytest.mark.deep  # in `make test`: a private stack with metrics below
 def test_a_private_stack_without_metrics_has_none_of_it(simulate: Simulate) -> None:
     stack = simulate("dev-westus2", {**PRIVATE, **DATA})
     assert stack.of_type("PrivateLinkScope") == stack.of_type("PrivateLinkScopedResource") == []
@@ -103,6 +104,7 @@ def test_grafana_reaches_the_closed_workspace_by_an_endpoint_of_its_own(simulate
     assert way["groupIds"] == ["prometheusMetrics"]
 
 
+@pytest.mark.deep  # in `make test`: the closed workspace above
 def test_with_a_public_api_server_people_read_from_the_internet(simulate: Simulate) -> None:
     stack = simulate("dev-westus2", {**network("hybrid"), **DATA, **METRICS})
     workspace = only(stack, "Workspace").inputs
@@ -115,6 +117,7 @@ def test_with_a_public_api_server_people_read_from_the_internet(simulate: Simula
     assert [each for each in evaluate(stack.stack) if "private" in each.rule] == []
 
 
+@pytest.mark.deep  # in `make test`: the closed workspace above
 def test_azure_monitor_may_stay_public_which_is_a_finding(simulate: Simulate) -> None:
     stack = simulate("dev-westus2", {**network("private", runnersInside=True, monitor={"access": "public"}), **METRICS})
     assert not stack.of_type("PrivateLinkScope")
@@ -122,7 +125,7 @@ def test_azure_monitor_may_stay_public_which_is_a_finding(simulate: Simulate) ->
     assert found == {"private-monitor-closed"}
 
 
-@pytest.mark.parametrize("subscription", [SUBSCRIPTION, OTHER])
+@pytest.mark.parametrize("subscription", [SUBSCRIPTION, pytest.param(OTHER, marks=pytest.mark.deep)])
 def test_an_existing_scope_gets_entries_and_no_endpoint(simulate: Simulate, subscription: str) -> None:
     hub = {**PEERED, "dnsZones": ZONES}
     settings = network("private", hub=hub, monitor={"scope": SCOPE.format(subscription)})

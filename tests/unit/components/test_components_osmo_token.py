@@ -151,6 +151,7 @@ def test_a_control_plane_elsewhere_creates_its_own_tokens(simulate: Simulate, os
     assert not [each.name for each in recording.resources if "osmo-token" in each.name]
 
 
+@pytest.mark.deep  # in `make test`: control planes elsewhere above
 def test_without_a_login_there_is_no_token(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", platform(login="dev"))
     assert not recording.of_type("Job")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from physical_ai.catalog.aks import Role
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
@@ -105,6 +107,7 @@ def test_with_vnet_integration_the_control_plane_may_join_the_api_servers_subnet
     assert joins[0].name in waits_for(stack.of_type(CLUSTER)[0])
 
 
+@pytest.mark.deep  # in `make test`: a zone of the stack above
 def test_a_zone_of_aks_needs_no_roles_and_public_dns_needs_the_public_name(simulate: Simulate) -> None:
     for zone, has_public_name in (("system", False), ("none", True)):
         stack = simulate("dev-westus2", network("private", runnersInside=True, apiServer={"dnsZone": zone}))
@@ -129,6 +132,7 @@ def test_the_peering_exists_on_both_sides_before_the_cluster(simulate: Simulate)
     }
 
 
+@pytest.mark.deep  # in `make test`: both sides above
 def test_someone_else_may_create_the_hubs_side(simulate: Simulate) -> None:
     stack = simulate("dev-westus2", network("private", hub={**PEERED, "peerBack": False}))
     assert only(stack, "VirtualNetworkPeering").inputs["virtualNetworkName"] == "vnet-physical-ai-dev-westus2"
@@ -168,6 +172,7 @@ def test_a_private_stack_closes_its_data_services_and_registers_each_endpoint(si
     assert [each for each in evaluate(stack.stack) if "private" in each.rule] == []
 
 
+@pytest.mark.deep  # in `make test`: a private stack with zones above
 def test_a_hub_with_the_zones_gets_the_registrations_and_no_zones(simulate: Simulate) -> None:
     zones = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-dns"
     hub = {**PEERED, "dnsZones": zones}

@@ -44,7 +44,7 @@ def test_images_are_replaced_by_those_of_the_registry_that_the_stack_creates(sim
         assert not {"gpu-operator", "osmo-workflows", "osmo-operator", "kai-scheduler"} & set(namespaces["values"])
 
 
-@pytest.mark.parametrize("overrides", [ONLY, PRIVATE])
+@pytest.mark.parametrize("overrides", [ONLY, pytest.param(PRIVATE, marks=pytest.mark.deep)])
 def test_nothing_in_the_cluster_is_created_before_its_images_can_be_pulled(
     simulate: Simulate, overrides: dict[str, Any]
 ) -> None:
@@ -66,6 +66,7 @@ def test_every_object_of_the_platform_comes_after_the_policies(simulate: Simulat
     assert late == []
 
 
+@pytest.mark.deep  # in `make test`: the order of images above
 def test_osmo_waits_until_the_names_of_its_data_services_resolve(simulate: Simulate) -> None:
     found = simulate("dev-westus2", {**PLATFORM, **network("hybrid")})
     (service,) = (each for each in found.of_type("Release") if each.inputs["name"] == "osmo")
@@ -74,6 +75,7 @@ def test_osmo_waits_until_the_names_of_its_data_services_resolve(simulate: Simul
     assert registrations <= set(service.options.depends_on)
 
 
+@pytest.mark.deep  # in `make test`: the rule's examples in tests/unit/policies
 def test_images_that_the_registry_has_no_cache_for_are_found(simulate: Simulate) -> None:
     findings = [each for each in evaluate(simulate("dev-westus2", ONLY).stack) if each.rule == "image-from-elsewhere"]
     assert {each.name for each in findings} >= {"physical-ai-gpu-evidence-machine", "physical-ai-grid-driver-agent"}
@@ -81,6 +83,7 @@ def test_images_that_the_registry_has_no_cache_for_are_found(simulate: Simulate)
     assert "image-from-elsewhere" not in {each.rule for each in evaluate(simulate("dev-westus2", mirrored).stack)}
 
 
+@pytest.mark.deep  # in `make test`: the rule's examples in tests/unit/policies
 def test_a_production_registry_that_pods_can_go_round_is_found(simulate: Simulate) -> None:
     rules = {each.rule for each in evaluate(simulate("prod-westus2", {"dataServices": {"source": "azure"}}).stack)}
     assert "registry-only" in rules

@@ -81,6 +81,7 @@ def test_a_restore_changes_neither_the_key_nor_the_password(simulate: Simulate) 
     assert keys[0] == keys[1]
 
 
+@pytest.mark.deep  # in `make test`: the restored server above
 def test_azure_restores_a_server_without_a_standby(simulate: Simulate) -> None:
     def mode(recording: Recording) -> str:
         return servers(recording)["20261120080000"].inputs["highAvailability"]["mode"]
@@ -95,6 +96,7 @@ def test_a_time_without_a_backup_is_refused_in_a_preview(simulate: Simulate) -> 
             fire(simulate("dev-westus2", restoring(at=at)), "-time")
 
 
+@pytest.mark.deep  # in `make test`: the key of a restored database below
 def test_a_database_of_another_stack_needs_its_key(simulate: Simulate) -> None:
     with pytest.raises(pulumi.RunError, match="osmoMek"):
         simulate("dev-westus2", restoring(source=ELSEWHERE))

@@ -45,7 +45,7 @@ def without_archives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("stack", ["dev-westus2", "onprem-lab"])
+@pytest.mark.parametrize("stack", ["dev-westus2", pytest.param("onprem-lab", marks=pytest.mark.deep)])
 def test_each_release_of_a_laptops_deployment_is_an_archive(stack: str, without_archives: Path) -> None:
     own = "./manifests/cluster-cleanup"
     releases = [each for each in record(stack, simulated=False).of_type("Release") if each.inputs["chart"] != own]

@@ -7,13 +7,14 @@ import yaml
 
 from physical_ai.settings import SettingsError, load
 from tests.golden.regenerate import COMMAND, PLATFORMS, path
+from tests.support.stacks import sweep
 from tests.unit.conftest import Simulate
 from workbench.policies.networks import CLOSABLE
 
 PUBLIC, PRIVATE = PLATFORMS
 
 
-@pytest.mark.parametrize("stack", PLATFORMS)
+@pytest.mark.parametrize("stack", sweep(PLATFORMS))
 def test_a_first_preview_lists_what_is_on_record(simulate: Simulate, stack: str) -> None:
     found = [
         f"{each.type} {each.name}{' (protected)' if each.options.protect else ''}"

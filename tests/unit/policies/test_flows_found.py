@@ -61,7 +61,7 @@ def pairs(stack: Stack) -> list[bool | None]:
     return [decide(policies, one, other, port).allowed for one, other, port in product(ends, ends, ports)]
 
 
-@pytest.mark.parametrize("name", [PRIVATE, LAB, "dev-westus2"])
+@pytest.mark.parametrize("name", [pytest.param(PRIVATE, marks=pytest.mark.deep), LAB, "dev-westus2"])
 def test_a_network_policy_taken_out_is_found_unless_others_do_the_same(simulate: Simulate, name: str) -> None:
     stack = simulate(name).stack
     policies = [each for each in stack.resources if each.type == NETWORK_POLICY]
@@ -72,7 +72,7 @@ def test_a_network_policy_taken_out_is_found_unless_others_do_the_same(simulate:
     assert len(missed) < len(policies) / 2
 
 
-@pytest.mark.parametrize("name", [PUBLIC, PRIVATE])
+@pytest.mark.parametrize("name", [PUBLIC, pytest.param(PRIVATE, marks=pytest.mark.deep)])
 def test_what_opens_a_way_in_azure_is_found_when_it_is_taken_out(simulate: Simulate, name: str) -> None:
     stack = simulate(name).stack
     opening = [each for each in stack.resources if each.type in OPENING and each.custom]
@@ -222,7 +222,7 @@ def test_with_a_plugin_that_matches_addresses_of_pods_a_range_opens_them(simulat
     assert {"task → node", "task → kai"} <= found
 
 
-@pytest.mark.parametrize("preview", [False, True])
+@pytest.mark.parametrize("preview", [False, pytest.param(True, marks=pytest.mark.deep)])
 @pytest.mark.parametrize(
     "overrides",
     [

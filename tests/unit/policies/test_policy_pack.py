@@ -156,7 +156,7 @@ def test_what_is_unknown_or_secret_on_the_wire_is_to_the_rules_too() -> None:
     assert isinstance(read["count"], int)
 
 
-@pytest.mark.parametrize("how", ["as a file", "as the language host starts it"])
+@pytest.mark.parametrize("how", [pytest.param("as a file", marks=pytest.mark.deep), "as the language host starts it"])
 def test_started_it_prints_its_port_and_answers(how: str) -> None:
     pack = (
         [str(PACK), "127.0.0.1:1"] if how == "as a file" else ["-m", "pulumi.policy", "127.0.0.1:1", str(PACK.parent)]
