@@ -56,7 +56,7 @@ def test_faults_of_nodes_without_azures_names_alert(tmp_path: Path) -> None:
     held = 'kube_pod_container_resource_requests{namespace="ml",pod="a",node="b200-1",resource="nvidia_com_gpu"}'
     running = 'kube_pod_status_phase{namespace="ml",pod="a",phase="Running"}'
     scenes = [
-        Scene("healthy", given, {5: (), 119: ()}, {'sum(physical_ai:gpus_capacity{pool="rtxpro"})': (60, 16)}),
+        Scene("healthy", given, {5: (), 60: ()}, {'sum(physical_ai:gpus_capacity{pool="rtxpro"})': (60, 16)}),
         Scene("not ready", given | lost, {60: [Fired("GPUNodeNotReady", node)]}),
         Scene("GPUs missing", given | missing, {60: [Fired("GPUNodeMissingGPUs", node)]}),
         Scene("silent", silent, {60: [Fired("GPUTelemetryAbsent", "rtxpro-2")]}),

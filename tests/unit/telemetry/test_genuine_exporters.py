@@ -125,25 +125,32 @@ CLAIMED = replace(AKS[0], resources={}, claims=True)
 SLURM = node("slurm-1", "h100gpu", NC40, job("slurmd", 0.0, namespace="slurm"))
 
 
-def test_healthy_stacks_of_every_kind_are_quiet_and_one_idle_share_is_one_alert(tmp_path: Path) -> None:
+LONG = 100
+"""Minutes in which every alert of an idle GPU holds."""
+
+
+@pytest.mark.deep  # in `make test`: the stacks of test_quiet_days.py
+def test_healthy_stacks_of_every_kind_are_quiet(tmp_path: Path) -> None:
     """A PCIe board whose links are down for ever, an idle Slurm node, and no GPU node at all."""
-    minutes = 100
     quiet = {"aks": AKS, "slurm": (SLURM, AKS[1]), "empty": ()}
     scenes = [
-        Scene(name, series(given, given, CHANGE, minutes) | agents(minutes), {}, ever={minutes - 1: ()})
+        Scene(name, series(given, given, CHANGE, LONG) | agents(LONG), {}, ever={LONG - 1: ()})
         for name, given in quiet.items()
     ]
-    given = series([SHARED], [SHARED], CHANGE, minutes) | agents(minutes)
+    check(parameters("dev-westus2"), scenes, tmp_path)
+
+
+def test_one_idle_share_is_one_alert(tmp_path: Path) -> None:
+    given = series([SHARED], [SHARED], CHANGE, LONG) | agents(LONG)
     busy = 'sum(physical_ai:gpus_busy{pod="%s"})'
     idle = Scene(
         "shared",
         given,
         {},
         {"sum(physical_ai:gpus_busy)": (30, 0.87), busy % "a": (30, 0.87), busy % "b": (30, 0)},
-        ever={minutes - 1: [("GPUAllocatedButIdle", "shared-1")]},
+        ever={LONG - 1: [("GPUAllocatedButIdle", "shared-1")]},
     )
     check(parameters("dev-westus2", "pools.h100gpu.sharing.timeSlicing.replicas=2"), [idle], tmp_path)
-    check(parameters("dev-westus2"), scenes, tmp_path)
 
 
 def test_a_healthy_pool_of_claims_is_quiet(tmp_path: Path) -> None:
