@@ -64,7 +64,15 @@ def test_a_machine_is_replaced_and_its_successor_takes_work_after_acceptance() -
 
 
 @pytest.mark.parametrize("action", ["replace", "reboot"])
-@pytest.mark.parametrize(("autoscaled", "reuses"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("autoscaled", "reuses"),
+    [
+        (False, False),
+        # In `make test`: the pool above, and a machine with the name of the deleted one below.
+        pytest.param(True, False, marks=pytest.mark.deep),
+        pytest.param(False, True, marks=pytest.mark.deep),
+    ],
+)
 @pytest.mark.parametrize("effect", ["kill_before", "kill_after"])
 def test_killed_at_any_request_and_run_again_it_ends_the_same(
     action: Action, autoscaled: bool, reuses: bool, effect: str

@@ -18,7 +18,7 @@ from workbench.health.replacement.record import Record, RepairStep
 from workbench.health.replacement.steps import World
 
 STEPS = 60
-FEW, ALL = 20, 10_000
+FEW, ALL = 10, 10_000
 Json = dict[str, Any]
 MODES: tuple[HealthMode, ...] = ("detect", "taint", "drain")
 

@@ -141,11 +141,11 @@ DATA = [
 
 
 def some(mistakes: Sequence[Mistake]) -> list[ParameterSet]:
-    """Mistakes as parameters of a test. Two of three are tried with the deep tests only, since each loads the program
+    """Mistakes as parameters of a test. Five of six are tried with the deep tests only, since each loads the program
     again.
     """
     return [
-        pytest.param(each, marks=pytest.mark.deep if place % 3 else (), id=str(each))
+        pytest.param(each, marks=pytest.mark.deep if place % 6 else (), id=str(each))
         for place, each in enumerate(mistakes)
     ]
 
