@@ -17,7 +17,7 @@ from xdist.scheduler.loadgroup import LoadGroupScheduling
 # The same examples in every run, and no limit of time for one.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("deep", settings.get_profile("search"), derandomize=True)
-settings.register_profile("few", settings.get_profile("deep"), max_examples=10)
+settings.register_profile("few", settings.get_profile("deep"), max_examples=6)
 settings.load_profile("few")
 
 # As the command line does: tests make thousands of objects that live as long as their process.
@@ -30,7 +30,7 @@ them; those that mostly wait (host) take turns with those that compute (unit).""
 SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "simulate": "recordings", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
-READERS = {"test_folder_tables": "checkout", "test_packages": "checkout", "test_imports": "checkout"}
+READERS = dict.fromkeys(("test_folder_tables", "test_packages", "test_imports", "test_reference"), "checkout")
 """Modules that read all source files, and the name of their group: a worker reads them once, which takes seconds."""
 
 ENDING = "running_to_the_end"

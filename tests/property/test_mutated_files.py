@@ -130,12 +130,12 @@ LAYERS = [path.read_text() for path in sorted((STACKS / "layers").rglob("*.yaml"
 
 @pytest.mark.parametrize("part", range(10))
 def test_the_check_of_a_mutated_workflow_ends(part: int) -> None:
-    assert_all_end(checked, list(texts(WORKFLOWS, 10_000 if DEEP else 100))[part::10])
+    assert_all_end(checked, list(texts(WORKFLOWS, 10_000 if DEEP else 40))[part::10])
 
 
 def test_the_check_and_the_use_of_mutated_values_end() -> None:
     sources = [*VALUES, as_yaml(load("dev-westus2").settings)]
-    examples = list(texts(sources, 2000 if DEEP else 60))
+    examples = list(texts(sources, 2000 if DEEP else 30))
     assert_all_end(checked, examples)
     assert_all_end(loaded, examples)
 

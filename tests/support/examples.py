@@ -1,10 +1,10 @@
-"""Number of examples that a property of Hypothesis gets: a fifth in `make test`, all of them in `make test-deep`."""
+"""Number of examples that a property of Hypothesis gets: an eighth in `make test`, all of them in `make test-deep`."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-SHARE = 5
+SHARE = 8
 
 
 def examples(count: int) -> settings:
