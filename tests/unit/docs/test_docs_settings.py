@@ -93,8 +93,12 @@ SET = [command for command in ALL if setting(command) is not None]
 def test_the_program_takes_what_a_page_sets(command: Command, tmp_path: Path) -> None:
     found = setting(command)
     assert found is not None
-    refused = {stack: refusals(stack, found, tmp_path) for stack in NAMES}
-    assert not all(refused.values()), f"every stack refuses it: {refused}"
+    refused = dict[str, list[str]]()
+    for stack in NAMES:
+        refused[stack] = refusals(stack, found, tmp_path)
+        if not refused[stack]:
+            return
+    pytest.fail(f"every stack refuses it: {refused}")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_what_the_program_refuses_is_found(text: str, tmp_path: Path) -> None:
     (words,) = split(text)
     found = setting(Command("page", words, complete=True))
     assert found is not None
-    assert all(refusals(stack, found, tmp_path) for stack in NAMES)
+    assert refusals("dev-westus2", found, tmp_path)
 
 
 REFUSED = {("physai", "preview", "dev-westus2", "--set", "pools.h100gpu.sku=Standard_NC40ads_H100_v6")}
