@@ -255,6 +255,7 @@ FAULTS = (
         says=r"(?i)space",
         mend=remove("fail-files"),
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the cache is lost while the driver serves",

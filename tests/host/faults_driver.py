@@ -129,7 +129,7 @@ def _files_gone(harness: Harness) -> None:
 
 
 FAULTS = (
-    Fault("another version is in place", "recovers", "Replaces it.", disk=_driver(OLD), live=_loaded),
+    Fault("another version is in place", "recovers", "Replaces it.", disk=_driver(OLD), live=_loaded, deep=True),
     Fault(
         "the right version with proprietary modules is in place",
         "recovers",
@@ -169,6 +169,7 @@ FAULTS = (
         "Unloads the modules and installs again.",
         served=True,
         live=_files_gone,
+        deep=True,
     ),
     Fault(
         "nvidia-gridd is missing",

@@ -139,6 +139,7 @@ FAULTS = (
         served=True,
         live=_kernel_changed,
         then=_built_for(NEXT_KERNEL),
+        deep=True,
     ),
     Fault(
         "a process holds the old driver",

@@ -65,7 +65,7 @@ FAULTS = (
             "recovers",
             "Takes half the install off and tries again.",
             disk=inject(f"fail-{stage}", once=True),
-            deep=stage == "build",
+            deep=True,
         )
         for stage, doing in STAGES.items()
         if stage in ("build", "half")

@@ -173,6 +173,7 @@ FAULTS = (
         mend=_archive_back,
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "another repository is broken",

@@ -8,6 +8,7 @@ from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD
 from tests.host.node import KERNEL, NEXT_KERNEL
 
+pytestmark = pytest.mark.deep  # in `make test`: the agent on the same stand-ins, in the other modules of this folder
 RUN = ("--silent", "-M", "open", f"--kernel-name={KERNEL}")
 
 

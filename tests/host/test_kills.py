@@ -11,7 +11,7 @@ import pytest
 from tests.host.harness import Harness
 from tests.host.installers import NEW
 
-PARTS = 16
+PARTS = 32
 """Shares of the steps; `make test` has the first."""
 UNIT = "physical-ai-grid-driver.service"
 
@@ -112,6 +112,7 @@ def test_a_build_continues_while_the_agent_is_away(harness: Harness) -> None:
     assert len(harness.node.executed()) == 1, "the build was run again"
 
 
+@pytest.mark.deep  # in `make test`: the build above
 def test_an_agent_that_comes_back_finds_the_build_and_starts_no_other(harness: Harness) -> None:
     harness.boot()
     harness.node.hold("installer:build")
@@ -143,6 +144,7 @@ def test_of_two_agents_only_one_works(harness: Harness) -> None:
     harness.check_host()
 
 
+@pytest.mark.deep  # in `make test`: two agents above, and the kills at the top
 def test_the_second_agent_takes_over_when_the_first_dies(harness: Harness) -> None:
     harness.boot()
     harness.node.hold("installer:build")

@@ -77,6 +77,7 @@ def test_validator_that_looked_too_early_is_restarted(harness: Harness) -> None:
     harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
 
 
+@pytest.mark.deep  # in `make test`: the validator that looked too early, above
 def test_operands_that_linger_behind_a_closed_gate_are_deleted(harness: Harness) -> None:
     harness.boot()
     harness.operator.lingering = True
@@ -154,7 +155,8 @@ def test_new_kernel_without_headers_stops_with_the_gate_closed(harness: Harness)
     harness.wait("the driver serves", lambda: harness.serves_new() and harness.operator.settled())
 
 
-@pytest.mark.parametrize("step", ["installer:half", pytest.param("installer:build", marks=DEEP)])
+@pytest.mark.deep  # in `make test`: the power failure above, and the killed agents of test_kills.py
+@pytest.mark.parametrize("step", ["installer:half", "installer:build"])
 def test_job_that_is_killed_is_cleaned_up_and_done_again(harness: Harness, step: str) -> None:
     """By the kernel for lack of memory, or by a user: no process is left to write a result."""
     harness.boot()

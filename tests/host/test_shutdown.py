@@ -22,7 +22,7 @@ from tests.host.shutdown_runs import (
 from tests.support.waiting import until
 
 
-@pytest.mark.parametrize("code", [0, 7])
+@pytest.mark.parametrize("code", [pytest.param(0, marks=pytest.mark.deep), 7])
 def test_native_code_that_never_returns_is_cut_off_with_the_chosen_code(code: int) -> None:
     done = run(f"prepare_for_shutdown(0.3, exit_code={code}); hang()")
     assert done.code == code
@@ -66,7 +66,13 @@ def test_hang_in_a_thread_that_the_process_waits_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "code"), [("raise ValueError", 1), ("sys.exit(5)", 5), ("pass", 0), ("raise KeyboardInterrupt", 130)]
+    ("failure", "code"),
+    [
+        ("raise ValueError", 1),
+        ("pass", 0),
+        pytest.param("sys.exit(5)", 5, marks=pytest.mark.deep),
+        pytest.param("raise KeyboardInterrupt", 130, marks=pytest.mark.deep),
+    ],
 )
 def test_code_is_that_of_the_exception_on_its_way(failure: str, code: int) -> None:
     assert run(f"try: {failure}\nfinally:\n  prepare_for_shutdown(0.2); hang()").code == code
@@ -137,6 +143,7 @@ time.sleep(2.3); sys.stdin.read()
         assert finish(process).code == 0
 
 
+@pytest.mark.deep  # in `make test`: the cancelled clock above
 def test_cancelled_clock_can_be_started_anew() -> None:
     assert run("handle = prepare_for_shutdown(2, exit_code=7); handle.cancel(); handle.arm(); hang()").code == 7
 
@@ -159,6 +166,7 @@ hang()
     assert (done.code, done.out) == (7, "True True\n")
 
 
+@pytest.mark.deep  # in `make test`: the second call above
 def test_second_call_may_choose_the_code() -> None:
     assert run("prepare_for_shutdown(2); prepare_for_shutdown(60, exit_code=7); hang()").code == 7
 
@@ -225,11 +233,13 @@ hang()
     assert (done.code, done.out) == (7, "child False False\n")
 
 
+@pytest.mark.deep  # in `make test`: the forked child above
 def test_forked_child_cannot_stop_the_watchdog() -> None:
     done = run("dud(); handle = prepare_for_shutdown(0.4)\nif not os.fork(): handle.cancel(); os._exit(0)\nhang()")
     assert done.code == -9
 
 
+@pytest.mark.deep  # in `make test`: the forked child above
 def test_forked_child_may_have_a_clock_of_its_own() -> None:
     done = run(
         """
@@ -248,8 +258,10 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); exit_now()
     [
         ({"SIMULATION_SHUTDOWN_TIMEOUT": "0.2"}, "prepare_for_shutdown(60, exit_code=7)", 7),
         ({"SIMULATION_SHUTDOWN_EXIT_CODE": "5"}, "prepare_for_shutdown(0.2)", 5),
-        ({"SIMULATION_SHUTDOWN_EXIT_CODE": "0"}, "prepare_for_shutdown(0.2, exit_code=3)", 3),
-        ({"SIMULATION_SHUTDOWN_TIMEOUT": "soon"}, "prepare_for_shutdown(0.2)", 0),
+        pytest.param(
+            {"SIMULATION_SHUTDOWN_EXIT_CODE": "0"}, "prepare_for_shutdown(0.2, exit_code=3)", 3, marks=pytest.mark.deep
+        ),
+        pytest.param({"SIMULATION_SHUTDOWN_TIMEOUT": "soon"}, "prepare_for_shutdown(0.2)", 0, marks=pytest.mark.deep),
     ],
     ids=["timeout", "code", "a failure stays one", "nonsense is ignored"],
 )

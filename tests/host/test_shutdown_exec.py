@@ -70,9 +70,9 @@ def train(folder: Path, app: str, env: str = "closes", upload: str = "0", failur
     [
         ("pass", 0),
         ("sys.exit(3)", 3),
-        ("sys.exit('no data')", 1),
+        pytest.param("sys.exit('no data')", 1, marks=DEEP),
         ("raise ValueError('no data')", 1),
-        ("os._exit(4)", 4),
+        pytest.param("os._exit(4)", 4, marks=DEEP),
         ("exit_now(5)", 5),
         ("os.kill(os.getpid(), 9)", 137),
         ("raise KeyboardInterrupt", 130),
@@ -88,7 +88,9 @@ def test_traceback_is_the_scripts_own(tmp_path: Path) -> None:
     assert done.err == plain.err != ""
 
 
-@pytest.mark.parametrize(("last", "code"), [("pass", 0), ("sys.exit(3)", 3), ("raise ValueError", 1)])
+@pytest.mark.parametrize(
+    ("last", "code"), [("pass", 0), ("sys.exit(3)", 3), pytest.param("raise ValueError", 1, marks=DEEP)]
+)
 def test_hang_after_the_end_is_cut_off_with_the_scripts_code(tmp_path: Path, last: str, code: int) -> None:
     done = run(tmp_path, f"atexit.register(hang)\n{last}")
     assert done.code == code
@@ -112,7 +114,7 @@ def test_idle_pool_of_threads_holds_nothing_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("app", ["hangs", "crashes", *(pytest.param(each, marks=DEEP) for each in ("fast", "returns"))])
-@pytest.mark.parametrize(("failure", "code"), [("pass", 0), ("raise ValueError", 1)])
+@pytest.mark.parametrize(("failure", "code"), [("pass", 0), pytest.param("raise ValueError", 1, marks=DEEP)])
 def test_code_of_the_training_survives_the_end_of_the_app(tmp_path: Path, app: str, failure: str, code: int) -> None:
     """Where closing hangs, crashes, or ends the process with 0 whatever came before."""
     done = train(tmp_path, app, failure=failure)
@@ -134,6 +136,7 @@ def test_script_with_a_clock_of_its_own_is_killed_by_exec(tmp_path: Path) -> Non
     assert run(tmp_path, "dud(); prepare_for_shutdown(0.2, exit_code=6); hang()").code == 6
 
 
+@pytest.mark.deep  # in `make test`: the script with a clock of its own above
 def test_clock_that_the_script_keeps_for_later_outlasts_the_environments(tmp_path: Path) -> None:
     failure = (
         "import simulation_shutdown; kept = simulation_shutdown.prepare_for_shutdown(60, exit_code=6, arm=False)\n"
@@ -156,6 +159,7 @@ os.wait(); sys.exit(4)
     assert (done.code, done.out) == (4, "child\n")
 
 
+@pytest.mark.deep  # in `make test`: the end of a forked child above
 def test_clock_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
     done = run(
         tmp_path,
@@ -187,7 +191,11 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-m", "package.train", "x"], ["-c", "import sys; print(sys.argv, sys.path[0], __name__)", "x"], ["folder", "x"]],
+    [
+        ["-m", "package.train", "x"],
+        pytest.param(["-c", "import sys; print(sys.argv, sys.path[0], __name__)", "x"], marks=DEEP),
+        pytest.param(["folder", "x"], marks=DEEP),
+    ],
     ids=["module", "code", "folder"],
 )
 def test_modules_code_and_folders_run_as_python_runs_them(tmp_path: Path, arguments: list[str]) -> None:

@@ -85,6 +85,7 @@ def test_new_driver_is_fetched_before_the_old_one_goes(served: Harness) -> None:
     assert served.operator.settled()
 
 
+@pytest.mark.deep  # in `make test`: the settings in test_grid_agent_settings.py
 def test_each_node_takes_the_settings_of_its_pool(harness: Harness) -> None:
     harness.cluster.set_labels({"kubernetes.azure.com/agentpool": "rtx"})
     harness.want(harness.old)
