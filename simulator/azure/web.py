@@ -128,6 +128,7 @@ class ArmWeb:
 def _handler(arm: ArmWeb) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or a body waits 40 ms for the acknowledgement of its headers
 
         def do_GET(self) -> None:
             self._answer(None)

@@ -71,6 +71,7 @@ class _Server(ThreadingHTTPServer):
 def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or a body waits 40 ms for the acknowledgement of its headers
         timeout = 300
         """Seconds after which an unused connection is closed. The API server closes such a connection earlier (after 90
         s in Go).

@@ -316,6 +316,7 @@ class Cluster:
 def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or a body waits 40 ms for the acknowledgement of its headers
 
         def log_message(self, format: str, *args: object) -> None: ...
 

@@ -40,6 +40,7 @@ class Mirror:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or a body waits 40 ms for the acknowledgement of its headers
             trouble: Trouble = ""
 
             def log_message(self, format: str, *args: object) -> None: ...
