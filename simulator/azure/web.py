@@ -71,7 +71,7 @@ class ArmWeb:
         """
         server = ThreadingHTTPServer((LOOPBACK, port), _handler(self))
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, name="arm", daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), name="arm", daemon=True).start()
         return server, f"http://{LOOPBACK}:{server.server_address[1]}"
 
     @contextmanager

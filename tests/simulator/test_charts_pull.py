@@ -59,7 +59,7 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     folder = tmp_path / "repository"
     folder.mkdir()
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address, "sha256": None})
         pins = {**pinned_charts(), (pin.name, pin.version): pin}

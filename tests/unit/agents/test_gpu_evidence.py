@@ -247,7 +247,7 @@ def api(tmp_path: Path) -> Iterator[ApiServer]:
     Server.objects = {f"/api/v1/nodes/{NODE}": {"metadata": {"name": NODE, "uid": "u"}}}
     Server.log = []
     server = HTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     (tmp_path / "token").write_text("t")
     yield ApiServer(f"http://127.0.0.1:{server.server_port}", tmp_path)
     server.shutdown()

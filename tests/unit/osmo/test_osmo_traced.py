@@ -52,7 +52,7 @@ def receiver() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", got
     server.shutdown()
     server.server_close()
