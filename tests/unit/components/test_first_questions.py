@@ -90,7 +90,10 @@ def test_a_version_that_the_region_does_not_offer(tmp_path: Path, monkeypatch: p
         asked(azure, monkeypatch, "cluster.kubernetesVersion=1.36.0", "cluster.upgrades.channel=none")
 
 
-@pytest.mark.parametrize(("options", "words"), [(options, words) for options, _, words in NO])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [pytest.param(options, words, marks=pytest.mark.deep if row else ()) for row, (options, _, words) in enumerate(NO)],
+)
 def test_a_preview_only_warns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], options: dict[str, Any], words: str
 ) -> None:

@@ -135,6 +135,7 @@ def test_an_unknown_key_beside_a_workflow_is_to_be_moved_below_it() -> None:
     assert finding.fix == "Move the key below `workflow`, or remove it."
 
 
+@pytest.mark.deep  # in `make test`: a slow template in test_osmo_hostile_files.py
 def test_a_template_that_never_ends_is_cut_off() -> None:
     result = checked(
         workflow(
@@ -270,6 +271,7 @@ def test_what_the_environment_is_given_is_in_the_rendered_pod() -> None:
     assert {"name": "SEED", "value": "7"} in group.pods[0]["spec"]["containers"][0]["env"]
 
 
+@pytest.mark.deep  # in `make test`: limits of time and size in test_osmo_hostile_files.py
 def test_ten_thousand_lines_are_checked_quickly() -> None:
     import time
 

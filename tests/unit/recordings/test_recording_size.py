@@ -83,6 +83,7 @@ def test_objects_without_names_are_no_list(tmp_path: Path) -> None:
     assert "have no names" in found.entries[1]["unread"][0]
 
 
+@pytest.mark.deep  # in `make test`: long lists above
 def test_objects_that_are_all_the_same_are_packed_less(tmp_path: Path) -> None:
     same = [{"metadata": {"name": f"a-{number}"}, "m": [1] * 4000} for number in range(400)]
     assert len(recorded(tmp_path, listed(OTHERS, same)).lists[OTHERS]) == 400

@@ -47,6 +47,7 @@ def test_a_new_region_gets_its_stack_and_its_layer_and_both_load(stacks: Path) -
     assert "physai check dev-eastus2" in out
 
 
+@pytest.mark.deep  # in `make test`: a new region with its layer above
 def test_a_region_with_a_layer_keeps_it(stacks: Path) -> None:
     before = (stacks / "layers/region/swedencentral.yaml").read_text()
     assert new("staging-swedencentral", "--yes")[0] == 0
@@ -254,6 +255,7 @@ def test_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
     assert set(loaded.pools) == {"h100gpu"}
 
 
+@pytest.mark.deep  # in `make test`: a wrong answer that is explained above
 def test_a_wrong_answer_about_public_ranges_is_asked_again(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ranges = ["192.168.0.0/24", "20.30.40.0/28, 20.30.50.1/32"]
     terminal(monkeypatch, ["", "", "", "", "", *ranges, "y"])
@@ -273,6 +275,7 @@ def test_a_no_at_the_end_writes_nothing(stacks: Path, monkeypatch: pytest.Monkey
     assert files_in(stacks) == before
 
 
+@pytest.mark.deep  # in `make test`: options written to the stack file
 def test_zones_given_for_a_pool_are_its_own(stacks: Path) -> None:
     assert new("dev-eastus2", "--yes", "--zones", "h100gpu=1, 2")[0] == 0
     assert load("dev-eastus2", root=stacks).settings.pools["h100gpu"].zones == ("1", "2")
