@@ -30,7 +30,12 @@ them; those that mostly wait (host) take turns with those that compute (unit).""
 SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "simulate": "recordings", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
-READERS = dict.fromkeys(("test_folder_tables", "test_packages", "test_imports", "test_reference"), "checkout")
+READERS = {
+    "test_folder_tables": "checkout",
+    "test_packages": "checkout",
+    "test_imports": "checkout",
+    "test_reference": "checkout",
+}
 """Modules that read all source files, and the name of their group: a worker reads them once, which takes seconds."""
 
 ENDING = "running_to_the_end"
