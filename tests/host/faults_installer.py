@@ -122,5 +122,5 @@ FAULTS = (
         gate="closed",
         deep=True,
     ),
-    Fault("half an install is on the node", "recovers", "Takes it off and installs.", disk=_half_install),
+    Fault("half an install is on the node", "recovers", "Takes it off and installs.", disk=_half_install, deep=True),
 )

@@ -292,6 +292,7 @@ def test_environment_overrides_options(tmp_path: Path) -> None:
     assert done.code == 8
 
 
+@pytest.mark.deep  # in `make test`: the same code from its folder, in all tests above
 def test_wheel_alone_does_it_all(tmp_path: Path) -> None:
     """Built and installed apart from this repository, as into Isaac's container."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
