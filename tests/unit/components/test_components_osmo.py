@@ -80,9 +80,10 @@ def test_workflows_run_as_an_account_without_rights_and_with_an_identity(simulat
     [
         ({}, {"requests.nvidia.com/gpu": "16"}),
         ({"osmo": {"gpuQuota": 3}}, {"requests.nvidia.com/gpu": "3"}),
-        (
+        pytest.param(
             {"pools": {"h100gpu": {"sharing": {"mig": {"strategy": "mixed", "profiles": {"1g.12gb": 7}}}}}},
             {"requests.nvidia.com/gpu": "8", "requests.nvidia.com/mig-1g.12gb": "56"},
+            marks=pytest.mark.deep,
         ),
     ],
 )
@@ -126,7 +127,16 @@ def test_namespaces_alone_bring_no_release_and_no_namespace_for_the_scheduler(si
     assert not recording.of_type("Secret")
 
 
-@pytest.mark.parametrize("given", [ALONE, BACKEND, {**ALONE, "secrets": {"osmoAgentToken": TOKEN}}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ALONE,
+        *(
+            pytest.param(each, marks=pytest.mark.deep)
+            for each in (BACKEND, {**ALONE, "secrets": {"osmoAgentToken": TOKEN}})
+        ),
+    ],
+)
 def test_agents_without_control_plane_or_token_are_left_out(simulate: Simulate, given: dict[str, Any]) -> None:
     recording = simulate("dev-westus2", given)
     assert set(releases(recording)) == {"gpu-operator", "kai-scheduler"}

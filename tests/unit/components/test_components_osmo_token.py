@@ -145,7 +145,9 @@ def test_the_daily_check_creates_nothing_and_warns_before_the_token_ends() -> No
     assert arguments(tokenDays=10)[-1] == "--warn-days=9"
 
 
-@pytest.mark.parametrize("osmo_settings", [{"mode": "backend"}, {"mode": "namespaces"}])
+@pytest.mark.parametrize(
+    "osmo_settings", [{"mode": "backend"}, pytest.param({"mode": "namespaces"}, marks=pytest.mark.deep)]
+)
 def test_a_control_plane_elsewhere_creates_its_own_tokens(simulate: Simulate, osmo_settings: dict[str, Any]) -> None:
     recording = simulate("dev-westus2", {"osmo": osmo_settings})
     assert not [each.name for each in recording.resources if "osmo-token" in each.name]

@@ -38,7 +38,7 @@ AMONG_THEMSELVES = ("cert-manager", "kai-scheduler")
 """Namespaces whose Pods may reach each other, for no connection that their charts document."""
 NVSENTINEL = "nvsentinel"
 TOKEN_JOB = "osmo-token"
-DIFFERENT = ("dev-southeastasia", "onprem-lab", "prod-westeurope", "prod-westus2")
+DIFFERENT = ("dev-southeastasia", "onprem-lab", "prod-westeurope")
 SHIPPED = [
     *((name, False) for name in DIFFERENT),
     *(pytest.param(name, True, marks=pytest.mark.deep) for name in STACKS),

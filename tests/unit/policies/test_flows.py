@@ -56,7 +56,7 @@ def test_what_is_tolerated_says_what_protects_it_instead() -> None:
     assert [str(each) for each in FLOWS if bool(each.instead) is not (each.must is Required.TOLERATED)] == []
 
 
-@pytest.mark.parametrize("preview", [False, True])
+@pytest.mark.parametrize("preview", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_every_flow_of_a_committed_stack_is_as_it_has_to_be(simulate: Simulate, stack_name: str, preview: bool) -> None:
     stack = simulate(stack_name, preview=preview).stack
     assert [str(each) for each in judge(stack) if not each.holds] == []
