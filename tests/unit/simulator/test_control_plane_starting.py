@@ -158,6 +158,7 @@ def test_a_key_that_an_address_reads_as_something_else_ends_the_processes(key: s
 
 
 @given(st.text(min_size=1))
+@pytest.mark.deep  # in `make test`: keys of Azure's alphabet above
 def test_the_program_writes_keys_of_any_alphabet_so_that_the_clients_read_them_back(key: str) -> None:
     written = redis_password(key)
     parts = urlsplit(f"rediss://:{written}@osmo-dev.redis.azure.net:10000/0")

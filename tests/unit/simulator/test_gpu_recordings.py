@@ -165,7 +165,11 @@ def run(version: str, scenario: str) -> Result:
     return result
 
 
-@pytest.mark.parametrize(("version", "scenario"), SCENARIOS, ids=lambda value: value)
+@pytest.mark.parametrize(
+    ("version", "scenario"),
+    [pytest.param(*each, marks=() if each[0] == versions()[-1] else pytest.mark.deep) for each in SCENARIOS],
+    ids=lambda value: value,
+)
 def test_scenario(version: str, scenario: str) -> None:
     result = run(version, scenario)
     assert result.wrong == []
@@ -173,6 +177,7 @@ def test_scenario(version: str, scenario: str) -> None:
     assert result.rows["compared"] > 0
 
 
+@pytest.mark.deep  # in `make test`: the newest release's scenarios above
 def test_what_is_left_out_is_needed() -> None:
     used: Counter[str] = Counter()
     for version, scenario in SCENARIOS:
@@ -192,6 +197,7 @@ def parts(version: str, scenario: str) -> Iterator[str]:
             yield from each
 
 
+@pytest.mark.deep  # in `make test`: the newest release's scenarios above
 def test_every_part_of_a_recording_is_compared_or_listed() -> None:
     found = {part for version, scenario in SCENARIOS for part in parts(version, scenario)}
     assert found - HANDLED == set(left_out()["parts"])
