@@ -66,6 +66,7 @@ def of_plugin(values: str, allocatable: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.deep  # in `make test`: each of the alerts alone, in test_alerts.py
 def test_a_cause_that_pauses_while_its_container_starts_again_has_its_alert(tmp_path: Path) -> None:
     """Without the pause counting as none, the alert about it never holds, and those that yield to it are silent too."""
     flaps = repeated((0, 5), (1, 2))

@@ -170,6 +170,7 @@ def counter(name: str, per_minute: float) -> dict[str, str]:
     return {port(f"node_infiniband_{name}_total"): f"0+{per_minute * INTERVAL:g}x{STEPS}"}
 
 
+@pytest.mark.deep  # in `make test`: the alert of its node, in test_genuine_exporters.py
 def test_a_bad_cable_is_one_alert_of_its_port(tmp_path: Path) -> None:
     """Every counter rises; whichever alert is off, the next one tells. A congested fabric is another matter."""
     pool = PoolFacts("ndgpu", {"nvidia.com/gpu": 8}, 8, 2, False, False, False, infiniband=True)
