@@ -58,4 +58,6 @@ if [ -e /hw/loads-at-boot ]; then
 fi
 : > /hw/booted
 sleep 2147483647 &
-while :; do wait || true; done
+idle=$!
+# A node whose run is killed loses this process first: without it, `wait` would return at once, for ever.
+while kill -0 "$idle" 2>/dev/null; do wait || true; done
