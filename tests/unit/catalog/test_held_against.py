@@ -7,9 +7,13 @@ from collections import Counter
 import pytest
 
 from docs.generator.held_against import document
+from physical_ai import safe_yaml
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.held_against import Held, held
 from physical_ai.repository import ROOT
+from simulator.charts.models import modelled
+from simulator.scheduling import kai_names
+from simulator.tools import FAMILIES
 
 SIMULATOR = ROOT / "simulator"
 OWN = {"charts", "cluster", "control_plane", "controllers", "faults", "tools", "wire"}
@@ -38,6 +42,30 @@ def test_a_row_says_what_agrees_or_what_does_not(item: Held) -> None:
 
 def test_the_policy_that_follows_a_standard_has_a_row() -> None:
     assert [item.name for item in names("policy")] == ["pod-security"]
+
+
+def test_rows_name_the_versions_that_run() -> None:
+    """The API server of the simulator and KAI's model are what their pins say, whatever they were when a row was
+    written.
+    """
+    rows = {item.subject: item for item in held()}
+    (kubernetes,) = [family for family in FAMILIES if family.name == "kubernetes"]
+    assert rows["policy pod-security"].at.startswith(f"{kubernetes.version()},")
+    assert rows["model scheduling"].at.startswith(f"{kai_names.VERSION} ")
+    assert rows["model operators"].at == kai_names.VERSION
+
+
+def test_the_row_of_the_plugin_counts_the_recorded_dialogues() -> None:
+    recorded = safe_yaml.load((ROOT / "tests/simulator/recorded/kubernetes_plugin.yaml").read_text())
+    (row,) = [item for item in held() if item.subject == "model kubernetes"]
+    assert (row.repeated or "").startswith(f"{len(recorded['answers'])} dialogues recorded ")
+
+
+@pytest.mark.parametrize("chart", modelled())
+def test_the_page_about_chart_models_names_each_with_its_versions(chart: str) -> None:
+    page = (ROOT / "docs/reference/chart-models.md").read_text()
+    assert f"`{chart}`" in page
+    assert [version for version in modelled()[chart] if version not in page] == []
 
 
 def test_the_page_says_of_each_comparison_whether_it_was_repeated() -> None:
