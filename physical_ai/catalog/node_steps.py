@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
-from physical_ai.catalog.rows import Row, Text
-from physical_ai.catalog.timings import Minutes
+from physical_ai.catalog.row import Minutes, Row, Text
 
 FILE = "node_steps.yaml"
 DriverKind = Literal["operator", "precompiled", "grid", "aks", "host", "amd"]
@@ -23,6 +22,10 @@ AMD's operator.
 """
 EMPTY_POOL = "empty-pool"
 """Step that creates a pool without nodes; it is no step of a node."""
+
+
+UNTIL_GPUS = ("labels", "driver", "toolkit", "plugin")
+"""Steps of a node that has joined, until it offers its GPUs. A node whose GPUs are divided has the step `mig` too."""
 
 
 class NodeStep(Row):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+"""Shortest and longest usual duration, in minutes."""
 Offered = Literal["yes", "no", "unknown"]
 """Availability of an Azure service, or of a variant of it, in a region."""
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import datetime
 from functools import lru_cache
-from typing import Annotated
 
-from pydantic import Field
-
+from physical_ai.catalog import node_steps
 from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
-from physical_ai.catalog.rows import Row, Text
+from physical_ai.catalog.row import Minutes, Row, Text
 from physical_ai.catalog.seen import seen_facts
 
 FILE = "timings.yaml"
-Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
-"""Shortest and longest usual duration, in minutes."""
+GPU_GATE = "physical-ai:gpu:GpuGate"
+"""Type of the wait until nodes offer their GPUs. Its time is that of the node's steps, in `node_steps.yaml`."""
 
 
 class Timing(Row):
@@ -46,15 +44,35 @@ class Reference(Row):
 
 
 def timing(kind: str) -> Timing:
-    """First row of the timings that fits a Pulumi type; the last row fits every type. If a recording of a real cluster
-    has shown other minutes, the row has the recording's minutes.
+    """First row of the timings that fits a Pulumi type; the last row fits every type. The row of the GPU gate is that
+    of nodes with the GPU Operator's driver. If a recording of a real cluster has shown other minutes, the row has the
+    recording's minutes.
     """
-    found = next(each for each in _timings() if each.fits(kind))
+    return corrected(next(each for each in _timings() if each.fits(kind)))
+
+
+def corrected(found: Timing) -> Timing:
+    """A row with the minutes that a recording of a real cluster has shown of its type; the same row if none has."""
     for fact in reversed(seen_facts()):
         if (fact.about, fact.subject) == ("timing", found.type):
             shown = {"minutes": tuple(fact.seen), "source": fact.source, "date": fact.date, "published": True}
             return row(Timing, found.model_dump() | shown, f"seen.yaml: {found.type}")
     return found
+
+
+def gpu_gate(minutes: Minutes | None = None) -> Timing:
+    """Row of the GPU gate. `minutes`: those of a stack's own nodes; by default the sum of the steps of nodes with the
+    GPU Operator's driver.
+    """
+    steps = [each for name in node_steps.UNTIL_GPUS if (each := node_steps.node_step(name, "operator")) is not None]
+    low, high = (round(sum(each.minutes[case] for each in steps), 1) for case in (0, 1))
+    return Timing(
+        type=GPU_GATE,
+        minutes=minutes or (low, high),
+        published=all(each.published for each in steps),
+        source=f"the node's steps in {node_steps.FILE}, one after the other",
+        date=min(each.date for each in steps),
+    )
 
 
 def reference() -> Reference:
@@ -71,4 +89,4 @@ def _timings() -> tuple[Timing, ...]:
         raise CatalogError(f"{FILE}: the last row has to fit every type")
     if wrong := [each.type for each in rows if each.minutes[0] > each.minutes[1]]:
         raise CatalogError(f"{FILE}: slower than the slowest: {', '.join(wrong)}")
-    return rows
+    return (gpu_gate(), *rows)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.timings import Reference, Timing, reference, timing
+from physical_ai.catalog.timings import GPU_GATE, Reference, corrected, gpu_gate, reference
 from workbench.costs.schedule import Activity, Schedule, schedule
-from workbench.first_gpu.graph import label, set_up_gpus, waits_for
+from workbench.first_gpu.graph import label, resource_steps, set_up_gpus, until_gpus
+from workbench.first_gpu.model import Step
+from workbench.first_gpu.pools import GpuPool, declared_pools
 from workbench.policies import Resource, Stack
 
 GATE = "GPUs ready"
-GATE_TYPE = "physical-ai:gpu:GpuGate"
 SHORT = 0.5
 """Duration in minutes below which a step of the critical path is left out of the table."""
 
@@ -26,31 +27,37 @@ class DeploymentTime:
     stack: str
     fast: Schedule
     slow: Schedule
+    steps: dict[str, Step]
+    """Each step, by its name."""
     types: dict[str, str]
     """Resource type of each step, by the step's name."""
     reference: Reference
-
-    def timing(self, name: str) -> Timing:
-        return timing(self.types[name])
 
 
 def deployment_time(name: str, declared: Stack) -> DeploymentTime:
     """The estimated duration of the first deployment of the declared resources."""
     created = [each for each in declared.resources if each.custom]
-    needs = {label(each): waits_for(each, created) for each in created}
+    pools = declared_pools(declared.resources)
+    steps = {each.key: each for each in resource_steps(created, pools)}
     types = {label(each): each.type for each in created}
     # The program waits for the nodes' GPUs, for which there is no resource.
-    needs[GATE], types[GATE] = _before_gpus(created), GATE_TYPE
+    steps[GATE], types[GATE] = _gate(created, pools), GPU_GATE
     fast, slow = (
-        schedule(Activity(step, timing(types[step]).minutes[case], tuple(before)) for step, before in needs.items())
-        for case in (0, 1)
+        schedule(Activity(each.key, each.minutes[case], each.needs) for each in steps.values()) for case in (0, 1)
     )
-    return DeploymentTime(name, fast, slow, types, reference())
+    return DeploymentTime(name, fast, slow, steps, types, reference())
 
 
-def _before_gpus(created: Sequence[Resource]) -> list[str]:
-    pools = [label(each) for each in created if each.type.endswith(":AgentPool") and "gpuProfile" in each.inputs]
-    return [*pools, *set_up_gpus(created)]
+def _gate(created: Sequence[Resource], pools: Sequence[GpuPool]) -> Step:
+    """The wait for the GPUs of the nodes that the pools are created with: that of the slowest pool. Without declared
+    pools, as on an existing cluster, the nodes are taken to have the GPU Operator's driver.
+    """
+    waits = [until_gpus(each) if each.nodes else (0, 0) for each in pools]
+    slowest = (max(each[0] for each in waits), max(each[1] for each in waits)) if waits else None
+    usual = corrected(gpu_gate(slowest))
+    own = [label(each) for each in created if each.type.endswith(":AgentPool") and "gpuProfile" in each.inputs]
+    known = "published" if usual.published else "estimate"
+    return Step(GATE, GATE, usual.minutes, known, usual.source, (*own, *set_up_gpus(created)))
 
 
 def document(found: DeploymentTime) -> dict[str, Any]:
@@ -61,9 +68,9 @@ def document(found: DeploymentTime) -> dict[str, Any]:
             "type": found.types[each.step.name],
             "start": round(each.start, 1),
             "end": round(each.end, 1),
-            "minutes": list(found.timing(each.step.name).minutes),
-            "published": found.timing(each.step.name).published,
-            "source": found.timing(each.step.name).source,
+            "minutes": list(found.steps[each.step.name].minutes),
+            "published": found.steps[each.step.name].known == "published",
+            "source": found.steps[each.step.name].source,
         }
         for each in found.slow.path
     ]

@@ -163,14 +163,14 @@ class Figures:
 
 def figures(requested: RequestedStack) -> Figures:
     """The estimates for a stack. For them the program runs without the Pulumi engine."""
-    from physical_ai.catalog.timings import timing
-    from workbench.cli.deployment_time import GATE_TYPE, deployment_time, document
+    from physical_ai.catalog.timings import GPU_GATE, timing
+    from workbench.cli.deployment_time import deployment_time, document
     from workbench.cli.policy_pack import declared_or_exit
     from workbench.costs import estimate
 
     settings = requested.loaded.settings
     fast, slow = document(deployment_time(settings.stack, declared_or_exit(requested, preview=False)))["minutes"]
-    node = timing("azure-native:containerservice:AgentPool").minutes, timing(GATE_TYPE).minutes
+    node = timing("azure-native:containerservice:AgentPool").minutes, timing(GPU_GATE).minutes
     priced = {each.name: each for each in estimate(settings).pools}
     prices = {name: each.price.usd_per_hour if each.price else 0.0 for name, each in priced.items()}
     standing = sum(prices[name] * each.nodes.initial for name, each in priced.items() if name not in settings.pools)

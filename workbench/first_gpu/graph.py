@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from physical_ai.catalog.node_steps import EMPTY_POOL, NodeStep, node_step, node_step_names
+from physical_ai.catalog.node_steps import EMPTY_POOL, UNTIL_GPUS, NodeStep, node_step, node_step_names
 from physical_ai.catalog.timings import timing
 from workbench.first_gpu.model import Path, Range, Step, longest
 from workbench.first_gpu.pools import GpuPool
@@ -18,7 +18,7 @@ OPERATORS = ("gpu-operator", "amd-gpu-operator")
 LAST = "pod"
 LAST_TITLE = "the Pod runs"
 _BEFORE_NODES = ("autoscaler", "node")
-_SET_UP = "labels"
+_SET_UP = UNTIL_GPUS[0]
 """First step of a node that waits for the software of the deployment."""
 
 
@@ -62,17 +62,14 @@ def deployment(resources: Sequence[Resource], pool: GpuPool, measured: Measured 
     first one from the autoscaler, for a Pod that is created when everything for it is there.
     """
     created = [each for each in resources if each.custom]
-    steps = [_resource_step(each, created, measured) for each in created]
+    steps = resource_steps(created, [pool], measured)
     own = next((label(each) for each in created if pool.resource and each.urn == pool.resource), None)
     ready = set_up_gpus(created)
     if own is not None and not pool.nodes:
-        steps = [_emptied(each, pool) if each.key == own else each for each in steps]
         chain = _chain(pool, measured, node_step_names(), {"autoscaler": [own, *ready]})
     else:
         rest = [each for each in node_step_names() if each not in _BEFORE_NODES]
-        chain = _chain(pool, measured, rest, {_SET_UP: [*([own] if own else []), *ready]})
-        # The catalogue's minutes of a pool with nodes include the driver that AKS installs.
-        chain = [_within_node(each) if pool.driver == "aks" and each.key == "driver" else each for each in chain]
+        chain = _created_with(pool, measured, rest, {_SET_UP: [*([own] if own else []), *ready]})
     return longest([*steps, *chain], LAST)
 
 
@@ -84,6 +81,22 @@ def one_more_node(pool: GpuPool, measured: Measured = NOTHING) -> Path:
     if not pool.autoscaled:
         names = [each for each in names if each != "autoscaler"]
     return longest(_chain(pool, measured, names, {}), LAST)
+
+
+def resource_steps(created: Sequence[Resource], pools: Iterable[GpuPool], measured: Measured = NOTHING) -> list[Step]:
+    """A step for each resource. A pool among `pools` that is created without nodes takes the time of an empty one."""
+    empty = {each.resource: each for each in pools if not each.nodes}
+    steps = ((each, _resource_step(each, created, measured)) for each in created)
+    return [_emptied(step, empty[each.urn]) if each.urn in empty else step for each, step in steps]
+
+
+def until_gpus(pool: GpuPool, measured: Measured = NOTHING) -> Range:
+    """Least and most minutes until the nodes that a pool is created with offer their GPUs, after they have joined."""
+    names = node_step_names()
+    own = names[names.index(UNTIL_GPUS[0]) : names.index(UNTIL_GPUS[-1]) + 1]
+    steps = _created_with(pool, measured, own, {})
+    low, high = (round(sum(each.minutes[case] for each in steps), 1) for case in (0, 1))
+    return low, high
 
 
 def _resource_step(resource: Resource, created: Sequence[Resource], measured: Measured) -> Step:
@@ -100,6 +113,16 @@ def _emptied(step: Step, pool: GpuPool) -> Step:
     usual = node_step(EMPTY_POOL, pool.driver)
     assert usual is not None, "the row counts for every driver"
     return _of_row(step.key, step.title, usual, step.needs)
+
+
+def _created_with(
+    pool: GpuPool, measured: Measured, names: Iterable[str], waits: Mapping[str, Sequence[str]]
+) -> list[Step]:
+    """Steps of the nodes that a pool is created with. The catalogue's minutes of the pool include the driver that AKS
+    installs.
+    """
+    chain = _chain(pool, measured, names, waits)
+    return [_within_node(each) if pool.driver == "aks" and each.key == "driver" else each for each in chain]
 
 
 def _within_node(step: Step) -> Step:

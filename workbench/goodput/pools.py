@@ -8,7 +8,7 @@ from math import exp, sqrt
 
 from physical_ai.catalog import machine
 from physical_ai.catalog.lookup import price
-from physical_ai.catalog.timings import Timing, timing
+from physical_ai.catalog.timings import GPU_GATE, Timing, timing
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
@@ -18,7 +18,7 @@ from workbench.goodput.model import Fleet
 from workbench.goodput.rates import Rate, Rates
 
 NEW_NODE = "new-node"
-_STEPS = ("azure-native:containerservice:AgentPool", "physical-ai:gpu:GpuGate")
+_STEPS = ("azure-native:containerservice:AgentPool", GPU_GATE)
 EXAMPLE = "{nodes: 4, busy: 0.9, taskHours: 6, taskGpus: 2, checkpointMinutes: 30}"
 """Value of the setting usualLoad, for messages."""
 USUAL_GPUS = 8

@@ -15,7 +15,7 @@ from typing import Any, cast
 from physical_ai.catalog.azure_native import TypeMapping, mappings
 from physical_ai.catalog.seen import NOTHING
 from physical_ai.catalog.system_namespaces import KUBERNETES_NAMESPACES
-from physical_ai.catalog.timings import timing
+from physical_ai.catalog.timings import GPU_GATE, timing
 from physical_ai.kubernetes.objects import at, labels, name, namespace
 from physical_ai.nested import mappings as mappings_in
 from physical_ai.readiness.objects import pool_of
@@ -31,6 +31,7 @@ TOLERATED, FILLED = "physical_ai/catalog/data/tolerated_differences.yaml", "simu
 CHARTS, VERSION = "simulator/charts/data", "physical_ai/catalog/data/kubernetes.yaml"
 STACK = "the stack's settings"
 TIMINGS = "physical_ai/catalog/data/timings.yaml"
+NODE_STEPS = "physical_ai/catalog/data/node_steps.yaml"
 INSTANCE = "node.kubernetes.io/instance-type"
 WORKLOADS = ("deployments", "daemonsets", "statefulsets", "cronjobs")
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -90,7 +91,8 @@ def _timings(seen: Recording) -> Iterator[Difference]:
     for kind, (shortest, longest) in sorted(durations(seen).items()):
         usual = timing(kind).minutes
         if shortest < usual[0] or longest > usual[1]:
-            yield Difference("timing", kind, "minutes", list(usual), [shortest, longest], TIMINGS)
+            home = NODE_STEPS if kind == GPU_GATE else TIMINGS
+            yield Difference("timing", kind, "minutes", list(usual), [shortest, longest], home)
 
 
 Facts = Mapping[str, Mapping[str, Any]]

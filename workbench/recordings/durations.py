@@ -13,13 +13,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from physical_ai.catalog.timings import GPU_GATE
 from physical_ai.kubernetes.objects import annotations_of, at, condition, labels, name, namespace
 from physical_ai.nested import mappings
 from physical_ai.readiness.objects import pool_of
 from workbench.recordings.reading import Recording
 
 CLUSTER, POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
-RELEASE, GATE = "kubernetes:helm.sh/v3:Release", "physical-ai:gpu:GpuGate"
+RELEASE = "kubernetes:helm.sh/v3:Release"
 LONGEST = 120.0
 """Maximum duration in minutes. A longer time between two timestamps does not belong to the first start, but to a later
 restart or change.
@@ -36,7 +37,7 @@ catalogue's table of usual times.
 def durations(recording: Recording) -> Seen:
     """Shortest and longest duration of each kind of operation, from operations with known beginning and end."""
     found: dict[str, list[float]] = defaultdict(list)
-    sources = ((CLUSTER, _cluster), (POOL, _scale_ups), (GATE, _gpus), (RELEASE, _releases))
+    sources = ((CLUSTER, _cluster), (POOL, _scale_ups), (GPU_GATE, _gpus), (RELEASE, _releases))
     for kind, minutes_of in sources:
         found[kind] += [each for each in minutes_of(recording) if 0 < each <= LONGEST]
     return {kind: (round(min(each), 1), round(max(each), 1)) for kind, each in found.items() if each}
@@ -69,19 +70,19 @@ def _scale_ups(recording: Recording) -> Iterator[float]:
 
 
 def _gpus(recording: Recording) -> Iterator[float]:
-    """Minutes from a node's creation until the Pods of its driver and device plugin are ready for the first time."""
+    """Minutes from a node that is ready until the Pods of its driver and device plugin are ready for the first time."""
     pods: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for pod in recording.lists.get("/api/v1/pods", ()):
         if namespace(pod) in ("gpu-operator", "kube-amd-gpu") and GPU_PODS.search(name(pod)):
             pods[str(at(pod, "spec.nodeName", ""))].append(pod)
     for node in nodes_of(recording):
-        own, created = pods.get(name(node), []), created_at(node)
+        own, joined = pods.get(name(node), []), became_at(node, "Ready")
         ends = [became_at(pod, "Ready") for pod in own]
-        if created is None or not any("device-plugin" in name(each) for each in own) or any(map(restarts, own)):
+        if joined is None or not any("device-plugin" in name(each) for each in own) or any(map(restarts, own)):
             continue
         known = [each for each in ends if each is not None]
         if len(known) == len(ends):
-            yield minutes_between(created, max(known))
+            yield minutes_between(joined, max(known))
 
 
 def _releases(recording: Recording) -> Iterator[float]:

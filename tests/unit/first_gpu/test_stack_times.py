@@ -9,19 +9,22 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.node_steps import node_step
-from physical_ai.catalog.timings import timing
+from physical_ai.catalog.timings import GPU_GATE, timing
 from physical_ai.settings import load
 from simulator.amd.model import BUILD_MINUTES
 from simulator.gpu.live.grid_host import FETCH, INSTALL, SECONDS
 from simulator.scheduling.live import SCAN_MINUTES
 from tests.unit.conftest import Simulate
-from workbench.first_gpu.graph import LAST, Measured, deployment, one_more_node
+from workbench.cli.deployment_time import GATE, deployment_time
+from workbench.first_gpu.graph import LAST, Measured, deployment, label, one_more_node, until_gpus
 from workbench.first_gpu.model import Path
 from workbench.first_gpu.pools import GpuPool, declared_pools, existing_pools
 from workbench.first_gpu.report import document, report
 from workbench.first_gpu.shortening import alternatives, gains
 
 H100 = "Standard_NC40ads_H100_v5"
+GATES = {"dev-westus2": (3.9, 16.5), "prod-westeurope": (2.9, 16.5), "quickstart-westus2": (0, 0)}
+"""Minutes of the GPU gate of stacks with an operator's and a GRID pool, with an operator's pool, and without nodes."""
 
 
 def pool(driver: Any = "operator", **changes: Any) -> GpuPool:
@@ -108,12 +111,25 @@ def test_every_stack_has_a_plausible_time(simulate: Simulate, azure_stack_name: 
         assert 10 <= each.node.minutes[1] <= 30
 
 
-def test_the_operators_steps_fit_what_is_published_of_all_of_them() -> None:
-    chain = [node_step(each, "operator") for each in ("labels", "driver", "toolkit", "plugin")]
-    low, high = (sum(each.minutes[case] for each in chain if each) for case in (0, 1))
-    published = timing("physical-ai:gpu:GpuGate").minutes
-    assert low <= published[0] <= high <= published[1]
-    assert low <= 3, "NVIDIA/gpu-operator#707: 3 to 5 after a restart"
+def test_the_wait_for_gpus_is_the_sum_of_its_steps_for_each_installer_of_the_driver() -> None:
+    assert timing(GPU_GATE).minutes == until_gpus(pool("operator")) == (2.9, 16.5)
+    assert until_gpus(pool("operator"))[0] <= 3, "NVIDIA/gpu-operator#707: 3 to 5 after a restart"
+    assert until_gpus(pool("grid")) == (3.9, 12.5)
+    assert until_gpus(pool("operator", mig=True)) == (3.4, 19.5)
+    assert until_gpus(pool("aks")) == (0.9, 4.5), "the pool's own time has the driver"
+
+
+def test_the_gate_of_a_deployment_is_that_of_its_slowest_pool(simulate: Simulate) -> None:
+    found = {name: deployment_time(name, simulate(name).stack).steps[GATE].minutes for name in GATES}
+    assert found == GATES
+
+
+def test_a_pool_without_nodes_takes_the_same_time_in_both_estimates(simulate: Simulate) -> None:
+    declared = simulate("prod-westeurope").stack
+    (empty,) = [each for each in declared_pools(declared.resources) if not each.nodes]
+    key = next(label(each) for each in declared.resources if each.urn == empty.resource)
+    steps = deployment_time("prod-westeurope", declared).steps, deployment(declared.resources, empty).steps
+    assert {each[key].minutes for each in steps} == {(0.5, 3)}
 
 
 def test_the_simulators_model_time_lies_within_the_ranges() -> None:

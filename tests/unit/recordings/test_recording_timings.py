@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import seen as seen_rows
-from physical_ai.catalog.timings import timing
+from physical_ai.catalog.timings import GPU_GATE, timing
 from tests.support.recorded_cluster import AT, STACK
 from workbench.recordings.comparing import Difference, differences
-from workbench.recordings.durations import CLUSTER, GATE, POOL, RELEASE, durations
+from workbench.recordings.durations import CLUSTER, POOL, RELEASE, durations
 from workbench.recordings.form import Entry
 from workbench.recordings.learning import new_rows, written
 from workbench.recordings.making import head, made
@@ -24,6 +24,7 @@ NODE = "aks-h100gpu-19345786-vmss000000"
 AKS = "Microsoft.ContainerService/managedClusters"
 ID = f"/subscriptions/3f2b8c1e-9a4d-4f6e-8b7a-112233445566/resourceGroups/rg/providers/{AKS}/aks"
 TIMINGS = "physical_ai/catalog/data/timings.yaml"
+NODE_STEPS = "physical_ai/catalog/data/node_steps.yaml"
 Times = dict[str, float]
 USUAL: Times = {
     "cluster": 0,
@@ -82,11 +83,12 @@ def recording(**times: float) -> Recording:
 
 
 def slow(kind: str, *minutes: float) -> Difference:
-    return Difference("timing", kind, "minutes", list(timing(kind).minutes), list(minutes), TIMINGS)
+    home = NODE_STEPS if kind == GPU_GATE else TIMINGS
+    return Difference("timing", kind, "minutes", list(timing(kind).minutes), list(minutes), home)
 
 
 def test_the_durations_are_those_of_the_recording() -> None:
-    assert durations(recording()) == {CLUSTER: (8, 8), POOL: (4, 4), GATE: (8, 8), RELEASE: (4, 4)}
+    assert durations(recording()) == {CLUSTER: (8, 8), POOL: (4, 4), GPU_GATE: (6, 6), RELEASE: (4, 4)}
     assert differences(recording(), recording()) == []
 
 
@@ -94,9 +96,9 @@ def test_the_durations_are_those_of_the_recording() -> None:
     ("times", "expected"),
     [
         ({"first": 31}, lambda: [slow(CLUSTER, 31, 31)]),
-        ({"ready": 69}, lambda: [slow(POOL, 9, 9)]),
-        ({"plugin": 97}, lambda: [slow(GATE, 35, 35)]),
-        ({"plugin": 65}, lambda: [slow(GATE, 3, 3)]),
+        ({"ready": 69, "plugin": 75}, lambda: [slow(POOL, 9, 9)]),
+        ({"plugin": 97}, lambda: [slow(GPU_GATE, 33, 33)]),
+        ({"plugin": 66}, lambda: [slow(GPU_GATE, 2, 2)]),
         ({"available": 95.5}, lambda: [slow(RELEASE, 15.5, 15.5)]),
         ({"first": 31, "available": 95.5}, lambda: [slow(CLUSTER, 31, 31), slow(RELEASE, 15.5, 15.5)]),
     ],
@@ -135,8 +137,8 @@ def test_a_duration_that_is_written_is_what_the_program_then_believes(
     assert written(new_rows(differences(given, recording()), given)) == ["1 rows of seen.yaml"]
     seen_rows.seen_facts.cache_clear()
     try:
-        found = timing(GATE)
-        assert found.minutes == (35, 35)
+        found = timing(GPU_GATE)
+        assert found.minutes == (33, 33)
         assert found.source.startswith(f"recording of {STACK}, ")
         assert differences(given, recording()) == []
     finally:
