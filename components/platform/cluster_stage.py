@@ -16,6 +16,7 @@ from physical_ai.planning.autoscaler import priority_expander
 from physical_ai.planning.gpu_admission import policies
 from physical_ai.planning.gpu_nodes import gpu_node_policies
 from physical_ai.planning.node_admission import node_policies
+from physical_ai.planning.part_plans import part_policies
 from physical_ai.planning.pod_security import pod_security_policies
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
@@ -47,7 +48,7 @@ class ClusterStage:
             *gpu_node_policies(settings),
             *pod_security_policies(settings),
             *node_policies(settings),
-            *(policy for part in PARTS for policy in part.node_policies(settings)),
+            *(policy for part in PARTS for policy in part_policies(part, settings)),
         ]
         admission = GpuAdmissionArgs(install.target, declared, install.all_namespaces)
         self.admission = GpuAdmission(f"{parent.name}-gpu-admission", admission, parent.protected)

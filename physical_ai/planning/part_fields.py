@@ -8,7 +8,9 @@ from typing import get_args
 
 from parts.part import Part, Stage
 from physical_ai.catalog.lookup import nearest
+from physical_ai.repository import PROJECT, part_folder
 from physical_ai.settings.faults import Fault, fault
+from physical_ai.settings.layers.names import existing
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.part_answers import path_problem
 
@@ -23,9 +25,11 @@ RESOURCE_TYPE = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 
 def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
     """Faults in the fields of `part.py`: an unknown stage, a setting that does not exist, also where a text of `owned`
-    names it, a malformed Pulumi type, and a resource type or name that another part has too.
+    names it, a malformed Pulumi type, a resource type or name that another part has too, and an example of a stack that
+    does not exist.
     """
     stages: list[str] = list(get_args(Stage))
+    stacks = existing()
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
         file = f"parts/{part.name}/part.py"
@@ -39,6 +43,12 @@ def field_faults(parts: Sequence[Part]) -> Iterator[Fault]:
             for path in _settings_in(text):
                 if wrong := path_problem(path):
                     yield fault(file, "owned", *wrong)
+        # The platform's examples are stacks of its own repository, which a team's project may not have.
+        own = part_folder(part.name).parent == PROJECT / "parts"
+        for name in (name for name, _ in part.examples if own and name not in stacks):
+            near = nearest(name, stacks)
+            fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(stacks) or 'none'}."
+            yield fault(file, "examples", f"There is no stack '{name}'.", fix)
         if not RESOURCE_TYPE.fullmatch(part.resource_type):
             fix = 'Write three words with colons, such as "physical-ai:kubernetes:FluentBit".'
             yield fault(file, "resource_type", f"'{part.resource_type}' is not a type of a Pulumi resource.", fix)

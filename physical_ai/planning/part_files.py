@@ -22,6 +22,7 @@ from physical_ai.planning.part_fields import field_faults
 from physical_ai.planning.part_names import unknown_names, unread_names
 from physical_ai.planning.part_readings import unread_files
 from physical_ai.repository import PACKAGES, PART_FOLDERS, PROJECT, part_files, part_folder
+from physical_ai.settings.facts.pinned_images import part_images
 from physical_ai.settings.faults import Fault, fault
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -153,14 +154,15 @@ def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
 def _faults(part: Part) -> Iterator[Fault]:
     for chart in part.charts:
         yield from _chart_faults(part, chart)
-    for key, names, known in (
-        ("chart_images", part.chart_images, part.charts),
-        ("privileged", part.privileged, part.namespaces),
+    for key, kind, names, known in (
+        ("chart_images", "chart", part.chart_images, part.charts),
+        ("floating_images", "chart with the image", part.floating_images, part_images(part)),
+        ("privileged", "namespace", part.privileged, part.namespaces),
     ):
         for name in (each for each in names if each not in known):
             near = nearest(name, known)
             fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(known) or 'none'}."
-            yield fault(_file(part, "part.py"), key, f"The part has no '{name}'.", fix)
+            yield fault(_file(part, "part.py"), key, f"The part has no {kind} '{name}'.", fix)
     for document in manifests.namespaces_of(part.name):
         metadata = document["metadata"]
         labels: dict[str, Any] = metadata.get("labels") or {}

@@ -7,15 +7,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from parts.part import Part, PartPlan
+from parts.part import Part, PartPlan, ReleasePlan, SecretPlan
+from physical_ai.catalog.charts import Chart
 from physical_ai.catalog.lookup import nearest
 from physical_ai.input_errors import PartError
 from physical_ai.planning import manifests
 from physical_ai.planning.part_files import ENFORCE
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.part_answers import needed_secrets, place_of
+from physical_ai.settings.part_answers import answers, needed_secrets, place_of
 
+_CONTENTS: Mapping[str, tuple[type, str]] = {
+    "releases": (ReleasePlan, "a ReleasePlan"),
+    "before": (Mapping, "a Kubernetes object"),
+    "secrets": (SecretPlan, "a SecretPlan"),
+    "after": (Mapping, "a Kubernetes object"),
+}
+"""Type of what is in each tuple of a plan, and its name."""
+_OF_RELEASE: Mapping[str, type] = {
+    "key": str,
+    "name": str,
+    "namespaces": tuple,
+    "chart": Chart,
+    "values": Mapping,
+    "needs": tuple,
+    "skip_await": bool,
+    "timeout_seconds": int,
+    "objects": tuple,
+}
+"""Type of each field of a release."""
+_OF_SECRET: Mapping[str, type] = {"key": str, "namespace": str, "name": str, "data": Mapping}
+"""Type of each field of a Secret."""
+_WORDS: Mapping[type, str] = {
+    str: "a text",
+    tuple: "a tuple",
+    Chart: "a pinned chart",
+    Mapping: "a mapping",
+    bool: "True or False",
+    int: "a whole number",
+}
 KUBERNETES = ("default", "kube-public", "kube-system")
 """Namespaces that every cluster has."""
 
@@ -28,14 +58,43 @@ def planned_by(part: Part, answer: object) -> tuple[PartPlan | None, list[Fault]
     planned, faults = answer
     if planned is not None and not isinstance(planned, PartPlan):
         raise PartError(f"{file}\n  The plan is a {type(planned).__name__}.\n  Return a PartPlan, or None.")
-    for key in ("releases", "before", "secrets", "after"):
-        if planned is not None and not isinstance(getattr(planned, key), tuple):
+    if planned is not None:
+        _check_plan(file, planned)
+    listed = [*cast("list[Any]", faults)] if isinstance(faults, (list, tuple)) else [faults]
+    if not all(isinstance(each, Fault) for each in listed):
+        raise PartError(f"{file}\n  The second value is no list of faults.\n  Return a list of Fault, or [].")
+    return planned, listed
+
+
+def _check_plan(file: str, planned: PartPlan) -> None:
+    """Checks the kinds of all fields of a plan, its releases and its secrets. Raises PartError."""
+    for key, (kind, named) in _CONTENTS.items():
+        value: Any = getattr(planned, key)
+        if not isinstance(value, tuple):
             raise PartError(f"{file}: {key}\n  The value of PartPlan is no tuple.\n  Write {key}=(…,).")
-    for release in planned.releases if planned is not None else ():
-        if isinstance(release.namespaces, str):
-            fix = f'Write namespaces=("{release.namespaces}",).'
-            raise PartError(f"{file}: namespaces\n  The value of ReleasePlan is a text, not a tuple.\n  {fix}")
-    return planned, list(faults)
+        for each in cast("tuple[Any, ...]", value):
+            if not isinstance(each, kind):
+                raise PartError(f"{file}: {key}\n  A {type(each).__name__} is in it.\n  Write {named} in its place.")
+    for each in planned.releases:
+        _check_fields(file, each, _OF_RELEASE)
+    for each in planned.secrets:
+        _check_fields(file, each, _OF_SECRET)
+
+
+def _check_fields(file: str, whole: ReleasePlan | SecretPlan, kinds: Mapping[str, type]) -> None:
+    for key, kind in kinds.items():
+        value: Any = getattr(whole, key)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            continue
+        found = "text" if isinstance(value, str) else type(value).__name__
+        problem = f"The value of {type(whole).__name__} is a {found}, not {_WORDS[kind]}."
+        fix = f'Write {key}=("{value}",).' if kind is tuple and isinstance(value, str) else f"Write {_WORDS[kind]}."
+        raise PartError(f"{file}: {key}\n  {problem}\n  {fix}")
+
+
+def part_policies(part: Part, settings: Settings) -> list[Mapping[str, Any]]:
+    """Admission policies of a part about nodes. Raises PartError if the part's function returns something else."""
+    return answers(part, "node_policies", settings, Mapping, "a Kubernetes object")
 
 
 def plan_faults(part: Part, plan: PartPlan, settings: Settings) -> Iterator[Fault]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from parts.kube_prometheus.names import NAMESPACE
+from parts.part import Part
 from parts.registry import PARTS
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
@@ -15,6 +16,7 @@ from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.monitoring import MetricsBackend
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.part_answers import answers
 
 GROUPS: Mapping[MetricsBackend, str] = {
     "azure": "azmonitoring.coreos.com/v1",
@@ -55,9 +57,14 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
         return ()
     grid = (GRID,) if grid_pools(settings) else ()
     agents = (OSMO_AGENTS,) if settings.osmo.installs_backend else ()
-    of_parts = (each for part in PARTS if part.wanted(settings) for each in part.exporters(settings))
+    of_parts = (each for part in PARTS if part.wanted(settings) for each in part_exporters(part, settings))
     service = (OSMO_SERVICE_AGENT,) if settings.osmo.installs_service else ()
     return (*EXPORTERS, *grid, *of_parts, *agents, OSMO_SERVICE, *service)
+
+
+def part_exporters(part: Part, settings: Settings) -> list[Exporter]:
+    """Exporters of a part. Raises PartError if the part's function returns something else."""
+    return answers(part, "exporters", settings, Exporter, "an Exporter")
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 
-from parts.part import CHART_VERSION
+from parts.part import CHART_VERSION, Part
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import chart_images
-from physical_ai.catalog.charts import Chart
+from physical_ai.catalog.charts import Chart, pinned_charts
 from physical_ai.catalog.load import CatalogError
 
 
@@ -35,7 +36,22 @@ def pinned_images(pin: Chart) -> tuple[str, ...]:
     Raises:
         CatalogError: The images were read at other versions, none of which fits this one.
     """
-    if (named := named_images().get(pin.name)) is not None:
+    return _images(pin, named_images().get(pin.name))
+
+
+def part_images(part: Part) -> tuple[str, ...]:
+    """All images that the Pods of a part's pinned charts can have. Charts whose images are not known are left out."""
+    found: dict[str, None] = {}
+    for pin in pinned_charts().values():
+        if pin.name in part.charts:
+            with suppress(CatalogError):
+                found |= dict.fromkeys(_images(pin, part.chart_images.get(pin.name)))
+    return tuple(found)
+
+
+def _images(pin: Chart, named: Iterable[str] | None) -> tuple[str, ...]:
+    """All images of a pinned chart. `named`: those that the program names; None where the catalogue has them."""
+    if named is not None:
         return tuple(sorted(each.replace(CHART_VERSION, pin.version) for each in named))
     rows = {item.version: item for item in chart_images()[pin.name].pins} if pin.name in chart_images() else {}
     found = rows.get(pin.version) or (rows.get(pin.keys.version) if pin.keys else None)

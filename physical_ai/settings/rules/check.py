@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
 from parts.registry import PARTS
 from physical_ai.input_errors import PartError
 from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.part_answers import check_path
+from physical_ai.settings.part_answers import check_path, place_of_function
 from physical_ai.settings.rules.capacity import check_capacity
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
@@ -54,8 +55,7 @@ def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | N
 def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_record(settings, trust)
     yield from _GROUND[kind_of(settings)](settings, trust, today)
-    for rule in (rule for part in PARTS for rule in part.rules):
-        yield from _of_part(rule, settings, trust)
+    yield from _of_parts("rules", settings, trust)
     for rules in _EVERYWHERE:
         yield from rules(settings, trust)
     for name, pool in settings.pools.items():
@@ -74,8 +74,7 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_pools(settings, trust)
     yield from check_kubelet(settings, trust)
     yield from check_capacity(settings, trust)
-    for rule in (rule for part in PARTS for rule in part.azure_rules):
-        yield from _of_part(rule, settings, trust)
+    yield from _of_parts("azure_rules", settings, trust)
     yield from check_fallbacks(settings, trust)
     yield from check_no_classes(settings, trust)
 
@@ -83,20 +82,28 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
 def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_no_azure(settings, trust)
     yield from check_classes(settings, trust)
-    for rule in (rule for part in PARTS for rule in part.existing_rules):
-        yield from _of_part(rule, settings, trust)
+    yield from _of_parts("existing_rules", settings, trust)
 
 
-def _of_part(
-    rule: Callable[[Settings, Trust], Iterable[object]], settings: Settings, trust: Trust
-) -> Iterator[SettingFinding]:
-    """Findings that a part's rule yields.
+def _of_parts(field: str, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """Findings that the rules in a field of each part yield. Raises PartError."""
+    for part in PARTS:
+        for rule in getattr(part, field):
+            yield from _of_rule(place_of_function(part, field, rule), rule(settings, trust))
+
+
+def _of_rule(place: str, findings: object) -> Iterator[SettingFinding]:
+    """Findings that a part's rule returns.
 
     Raises:
-        PartError: The rule yields an object of another type, or a finding about a path that is no setting.
+        PartError: The rule returns no list, an object of another type, or a finding about a path that is no setting.
     """
-    place = f"{rule.__module__.replace('.', '/')}.py: {rule.__name__}"
-    for found in rule(settings, trust):
+    if not isinstance(findings, Iterable):
+        raise PartError(
+            f"{place}\n  The rule returns a {type(findings).__name__}, not a list of findings.\n"
+            "  Yield the findings, or return a list of them."
+        )
+    for found in cast("Iterable[object]", findings):
         if not isinstance(found, SettingFinding):
             raise PartError(
                 f"{place}\n  The rule yields a {type(found).__name__}, not a SettingFinding.\n"

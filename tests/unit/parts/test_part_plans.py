@@ -9,7 +9,8 @@ import pytest
 
 from parts.part import PartPlan, SecretPlan
 from parts.registry import PARTS
-from physical_ai.planning.part_plans import plan_faults
+from physical_ai.input_errors import PartError
+from physical_ai.planning.part_plans import plan_faults, planned_by
 from physical_ai.settings import Overlay, load
 
 PART = next(part for part in PARTS if part.name == "traces")
@@ -71,3 +72,26 @@ def test_a_need_that_is_no_earlier_release_is_named() -> None:
         "  Did you mean 'release'?"
     )
     assert len(changed(releases=(replace(other, needs=("release",)), RELEASE))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "place", "advice"),
+    [
+        ((replace(PLAN, releases=("traces",)), []), "releases", "A str is in it.\n  Write a ReleasePlan in its place."),
+        ((replace(PLAN, after=([],)), []), "after", "Write a Kubernetes object in its place."),
+        ((replace(PLAN, secrets=({},)), []), "secrets", "Write a SecretPlan in its place."),
+        ((replace(PLAN, releases=(replace(RELEASE, namespaces="a"),)), []), "namespaces", 'Write namespaces=("a",).'),
+        ((replace(PLAN, releases=(replace(RELEASE, needs="a"),)), []), "needs", 'Write needs=("a",).'),
+        ((replace(PLAN, releases=(replace(RELEASE, chart="traces"),)), []), "chart", "a text, not a pinned chart"),
+        ((replace(PLAN, releases=(replace(RELEASE, values=[]),)), []), "values", "is a list, not a mapping"),
+        ((replace(PLAN, releases=(replace(RELEASE, timeout_seconds=True),)), []), "timeout_seconds", "whole number"),
+        ((replace(PLAN, secrets=(SecretPlan("a", "b", "c", ()),)), []), "data", "SecretPlan is a tuple, not a"),  # pyright: ignore[reportArgumentType] # a wrong one
+        ((PLAN, ["a"]), "", "Return a list of Fault, or []."),
+        ((PLAN, None), "", "Return a list of Fault, or []."),
+    ],
+)
+def test_a_plan_of_another_kind_is_named(answer: tuple[Any, Any], place: str, advice: str) -> None:
+    with pytest.raises(PartError) as raised:
+        planned_by(PART, answer)
+    assert str(raised.value).startswith(f"parts/traces/plan.py: traces_plan{f': {place}' if place else ''}\n")
+    assert advice in str(raised.value)
