@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.aks import ASSIGNED
-from tests.support.bootstrap_commands import FRESH, World, world_in
+from tests.support.bootstrap_commands import World, world_in
+from tests.support.bootstrap_words import FRESH
 from tests.unit.cli.test_cli_commands import call
 
 DEV = "00000000-0000-4000-8000-000000000001"
