@@ -22,7 +22,8 @@ from physical_ai import safe_yaml
 from simulator import program
 from simulator.automation import Command, Stack, Workspace
 from simulator.checkpoint import Checkpoint
-from simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted, Locked
+from simulator.engine_errors import LOCKED, errors_in, failure
+from simulator.errors import EngineFailed, Interrupted, Locked
 from simulator.interrupts import graceful_interrupts
 from simulator.kubernetes_plugin import STAND_IN, Plugin
 from simulator.processes import GO_COLLECTION, engines
@@ -31,15 +32,6 @@ from simulator.run_options import RunOptions
 from simulator.stack_file import StackFile
 from simulator.tools import Toolbox
 from simulator.wire.host import ProviderHost
-
-LOST = "Resource monitor has terminated"
-"""Text in the messages of the SDK and of the engine about a program that lost its connection to the engine."""
-
-LOCKED = "the stack is currently locked"
-"""The engine's message if another run works on the stack, or a killed one has left its lock."""
-
-UNEXPECTED = "no changes were expected"
-"""The engine's message if `--expect-no-changes` fails."""
 
 NO_ATTRIBUTES = "?metadata=skip"
 """Parameter of the backend's URL that keeps the engine from writing an attributes file with a checksum beside each
@@ -198,7 +190,7 @@ class Engine:
         try:
             return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
         except automation.errors.CommandError as problem:
-            raise EngineFailed(_errors_in(str(problem))) from problem
+            raise EngineFailed(errors_in(str(problem))) from problem
 
     def _kill_orphans(self) -> None:
         """Kills engine processes that an earlier command has left running.
@@ -223,12 +215,10 @@ class Engine:
                     raise Interrupted(
                         "interrupted; run the same command again to continue from what was done"
                     ) from None
-                said = _errors_in(str(problem))
+                said = errors_in(str(problem))
                 if LOCKED in said:
                     raise Locked(self._stack, self.checkpoint.locks()) from problem
-                if UNEXPECTED in said:
-                    raise ChangesFound("there are changes, and none were expected") from problem
-                raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
+                raise failure(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
         workspace = Workspace(
@@ -290,16 +280,3 @@ class Engine:
             **self._kubernetes.environment(self._folder),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
-
-
-def _errors_in(output: str) -> str:
-    """Errors in the CLI's output, without duplicates. All other lines are progress, which events report as well."""
-    lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-    return "\n".join(dict.fromkeys(errors)) or output.strip()
-
-
-def _is_connection_loss(said: str) -> bool:
-    """True if the message only says that the program lost its connection to the engine, and names no cause."""
-    lines = said.splitlines()
-    return bool(lines) and all(LOST in line for line in lines)

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,11 @@ from filelock import FileLock, Timeout
 from simulator import existing_cluster, leftovers, plugin, resident
 from simulator.azure import Cloud
 from simulator.cancellation import cancel
-from simulator.checkpoint import Checkpoint
 from simulator.clusters import Clusters
 from simulator.control_plane.kubeconfig import LOGIN_COMMAND
 from simulator.engine import DEFAULTS, Engine
 from simulator.entra import DEPLOYER, Principal
 from simulator.errors import Busy, NotSimulated, Protected, SimulationError
-from simulator.home import Home
 from simulator.kubelogin import PRINCIPAL_VARIABLE
 from simulator.kubernetes_plugin import Plugin, chosen, record
 from simulator.metrics.collector import Collected, collected
@@ -29,6 +26,7 @@ from simulator.metrics.telemetry import Telemetry
 from simulator.processes import engines
 from simulator.run_options import RunOptions
 from simulator.session import Needs, Reporter, Session, open_session, retry_if_engine_lost
+from simulator.simulated_state import SimulatedState
 from simulator.stack_input import StackInput
 from simulator.subscription import open_cloud
 from simulator.tools import FAMILIES, KUBECTL, TELEMETRY, Toolbox, toolbox
@@ -36,20 +34,8 @@ from simulator.tools.families import Report
 from simulator.tools.install import quiet
 
 
-@dataclass
-class Simulation:
+class Simulation(SimulatedState):
     """The simulation of one stack, in a folder of its own."""
-
-    stack: str
-    home: Home = field(default_factory=Home.of_user)
-
-    @property
-    def folder(self) -> Path:
-        return self.home.simulation(self.stack)
-
-    @property
-    def exists(self) -> bool:
-        return self.folder.exists()
 
     def up(self, given: StackInput, report: Reporter, options: RunOptions = DEFAULTS) -> dict[str, Any]:
         """Deploys the stack; returns its outputs without the secret ones.
@@ -71,24 +57,6 @@ class Simulation:
                 self._keep_kubeconfig()
         report.phase("done")
         return outputs
-
-    def outputs(self) -> dict[str, Any]:
-        """Outputs of the stack after its last update, without secrets. Empty if the stack has no outputs. An update
-        that failed near its end may have outputs, too.
-        """
-        return self._checkpoint.outputs()
-
-    def deployed_config(self) -> dict[str, Any]:
-        """The configuration of the last update, by full key, with secrets encrypted; empty if there was no update."""
-        return self._checkpoint.config()
-
-    def locks(self) -> list[dict[str, Any]]:
-        """The locks that a running or killed run holds; empty if there are none."""
-        return self._checkpoint.locks()
-
-    @property
-    def _checkpoint(self) -> Checkpoint:
-        return Checkpoint(self.folder / "backend", self.stack)
 
     def _keep_kubeconfig(self) -> None:
         """Writes the kubeconfig of the deployed cluster. It contains no credentials: clients log in with `kubelogin`,
@@ -164,7 +132,7 @@ class Simulation:
         """
         self._demand()
         report.phase("cancel")
-        done = cancel(self._checkpoint, self.home.lock(self.stack), engines(self.folder / "home"))
+        done = cancel(self.checkpoint, self.home.lock(self.stack), engines(self.folder / "home"))
         report.phase("done")
         return done
 

@@ -38,6 +38,8 @@ LONGEST, LARGEST = 30, 65_536
 """Seconds that one answer may take, and its bytes."""
 ALMOST = 60
 """Seconds of an assertion's life in which it should have been replaced."""
+PASSING = (301, 302, 303, 307, 308, 408, 429)
+"""Answers that may be others soon: a proxy may redirect for a while, for example to its maintenance page."""
 LOOK = 5
 """Seconds between two looks at the file."""
 
@@ -107,16 +109,7 @@ def received() -> bytes:
                 raise NoAssertion("GitHub's answer was cut off")
             return text
     except urllib.error.HTTPError as problem:
-        # A proxy may redirect for a while, for example to its maintenance page.
-        again = problem.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in (
-            301,
-            302,
-            303,
-            307,
-            308,
-            408,
-            429,
-        )
+        again = problem.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in PASSING
         raise (NoAssertion if again else Denied)(f"GitHub answered HTTP {problem.code}") from None
     except (OSError, http.client.HTTPException) as problem:
         raise NoAssertion(f"GitHub could not be asked: {type(problem).__name__}: {problem}") from None

@@ -23,6 +23,7 @@ from simulator.control_plane import kubeconfig
 from simulator.control_plane.certificates import Authority
 from simulator.control_plane.clients import ATTEMPTS, PROGRAMS, SCHEDULER, keep_running
 from simulator.control_plane.last_words import last_words
+from simulator.control_plane.servers import ETCD_ARGUMENTS, api_server_arguments
 from simulator.errors import ControlPlaneFailed
 from simulator.kubernetes.client import READY, SERVING
 from simulator.loaded_code import has_changed
@@ -46,12 +47,6 @@ START_SECONDS = 180.0
 process ends, the start fails at once.
 """
 START_POLL_SECONDS = 0.1
-ETCD = "unix://etcd.sock"
-"""etcd's address: a socket in the control plane's folder, whose permissions guard the data. The path is relative to
-that folder (etcd reads a URL with two slashes as a relative path), because the kernel accepts no socket path of more
-than 108 characters.
-"""
-SERVICE_RANGE = "10.96.0.0/16"
 
 
 class ControlPlane:
@@ -166,43 +161,9 @@ class ControlPlane:
         file.write_text(json.dumps(kept_port(noted(file))))
 
     def _start_etcd_and_api_server(self) -> None:
-        self._start(
-            "etcd",
-            "--name=simulator",
-            "--data-dir=etcd",
-            "--log-level=warn",
-            # Survives killed processes, which is what happens on a laptop; a power cut may cost the simulation.
-            "--unsafe-no-fsync",
-            f"--listen-client-urls={ETCD}",
-            "--advertise-client-urls=http://localhost:0",
-            f"--listen-peer-urls={ETCD}.peer",
-            "--initial-advertise-peer-urls=http://localhost:0",
-            "--initial-cluster=simulator=http://localhost:0",
-        )
+        self._start("etcd", *ETCD_ARGUMENTS)
         port = self.server.rsplit(":", 1)[1]
-        self._start(
-            "kube-apiserver",
-            f"--etcd-servers={ETCD}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            f"--secure-port={port}",
-            "--tls-cert-file=pki/kube-apiserver.crt",
-            "--tls-private-key-file=pki/kube-apiserver.key",
-            "--cert-dir=pki",
-            "--client-ca-file=pki/ca.crt",
-            f"--token-auth-file={self._tokens}",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-account-key-file=pki/service-accounts.pub",
-            "--service-account-signing-key-file=pki/service-accounts.key",
-            "--authorization-mode=Node,RBAC",
-            f"--service-cluster-ip-range={SERVICE_RANGE}",
-            "--endpoint-reconciler-type=none",
-            "--allow-privileged=true",
-            "--enable-priority-and-fairness=false",
-            "--profiling=false",
-            "--shutdown-delay-duration=0s",
-            *self._server_options(),
-        )
+        self._start("kube-apiserver", *api_server_arguments(port, self._tokens), *self._server_options())
 
     def _further_logins(self) -> Sequence[tuple[str, str, str]]:
         """Certificate file name, user and group of each additional client; none by default."""

@@ -14,6 +14,7 @@ from simulator.gpu import names, operands, pods
 from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT, POLICY_DAEMONSET, DriverFault, OperatingSystem
 from simulator.gpu.driver_digest import CONFIG_DIGEST, of_driver, of_policy
 from simulator.gpu.driver_files import DriverFiles, mount
+from simulator.gpu.operand_settings import add_env
 from simulator.gpu.release import Release, operand
 
 SIDECARS = {
@@ -47,10 +48,10 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) ->
     env["KERNEL_MODULE_TYPE"] = kind
     if kind == "open":
         env["OPEN_KERNEL_MODULES_ENABLED"] = "true"
-    operands.add_env(given, given.main, spec.get("env"))
+    add_env(given, given.main, spec.get("env"))
     if at(spec, "rdma.enabled", False) is True:
         _rdma(given, host=at(spec, "rdma.useHostMofed", False) is True)
-    operands.add_env(given, MANAGER, at(spec, "manager.env"))
+    add_env(given, MANAGER, at(spec, "manager.env"))
     mount(given, files)
     probe: Mapping[str, Any] = spec.get("startupProbe") or {}
     given.containers[given.main]["startupProbe"] |= probe
@@ -118,7 +119,7 @@ def _sidecars(given: pods.Draft, spec: Mapping[str, Any], target: OperatingSyste
                 "timeoutSeconds": 10,
             },
         }
-        operands.add_env(given, container, wanted.get("env"))
+        add_env(given, container, wanted.get("env"))
         given.pull_secrets(wanted.get("imagePullSecrets"))
         # For an NVIDIADriver, the operator's manifest fixes the pull policy of the container for GPUDirect Storage.
         if wanted.get("imagePullPolicy") and (field, given.owner[0]) != ("gds", "NVIDIADriver"):

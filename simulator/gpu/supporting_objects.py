@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.cluster.objects import Json, at
-from simulator.gpu import operands, pods
+from simulator.gpu import pods
+from simulator.gpu.operand_settings import GPU_CLIENTS, MIG_LAYOUTS, cdi, nri, runtime_class
 from simulator.gpu.release import Release, operand
 
 CLUSTER_SCOPED = ("ClusterRole", "ClusterRoleBinding", "RuntimeClass")
@@ -47,7 +48,10 @@ def _config_maps(description: Mapping[str, Any], spec: Mapping[str, Any]) -> Map
     """
     given: dict[str, list[str]] = dict(description.get("configMaps", {}))
     if description["component"] == "migManager":
-        for name, setting in ((operands.MIG_LAYOUTS, "config"), (operands.GPU_CLIENTS, "gpuClientsConfig")):
+        for name, setting in (
+            (MIG_LAYOUTS, "config"),
+            (GPU_CLIENTS, "gpuClientsConfig"),
+        ):
             if at(spec, f"migManager.{setting}.name", name) != name:
                 given.pop(name, None)
     return given
@@ -105,9 +109,9 @@ def runtime_classes(spec: Mapping[str, Any], owner: tuple[str, str, str]) -> tup
     The names come from the present settings. If a user renames the runtime class, the RuntimeClass with the old name
     therefore remains.
     """
-    own = operands.runtime_class(spec)
-    if operands.nri(spec):
+    own = runtime_class(spec)
+    if nri(spec):
         return [], [own, *RUNTIME_CLASSES_OF_CDI]
-    wanted = [own, *(RUNTIME_CLASSES_OF_CDI if operands.cdi(spec) else ())]
-    unwanted: list[str] = [] if operands.cdi(spec) else [*RUNTIME_CLASSES_OF_CDI]
+    wanted = [own, *(RUNTIME_CLASSES_OF_CDI if cdi(spec) else ())]
+    unwanted: list[str] = [] if cdi(spec) else [*RUNTIME_CLASSES_OF_CDI]
     return [_new("RuntimeClass", name, "", owner, handler=name) for name in wanted], unwanted

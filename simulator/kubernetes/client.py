@@ -12,8 +12,6 @@ may share a client.
 from __future__ import annotations
 
 import json
-import ssl
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -23,7 +21,7 @@ from typing import Any, cast
 
 import httpx
 
-from simulator.kubernetes.credentials import Credential, CredentialError, ExecCredentials
+from simulator.kubernetes.connection import Connection, Unreachable
 from simulator.kubernetes.kubeconfig import Kubeconfig, load
 
 Object = dict[str, Any]
@@ -64,10 +62,6 @@ class ApiError(Exception):
         return cast("Mapping[str, Any]", self.status.get("details") or {})
 
 
-class Unreachable(Exception):
-    """Error if the API server does not answer, or if there is no credential for it. The text names the reason."""
-
-
 class UnknownKind(Exception):
     """Error if the server does not serve a kind, with client-go's message."""
 
@@ -105,16 +99,13 @@ class Client:
         """
         self.config = config if isinstance(config, Kubeconfig) else load(config)
         self.server, self.namespace = self.config.server, self.config.namespace
-        self._exec = ExecCredentials(self.config, path) if self.config.exec else None
         self._transport, self._timeout = transport, timeout
+        self._connection = Connection(self.config, path, transport, timeout)
         self._lock = threading.Lock()
         self._served: dict[str, dict[str, Resource]] = {}
-        self._certificate: str = ""
-        self._user: dict[str, str] = {}
-        self._http = self._connect(self.config.certificate, self.config.key)
 
     def close(self) -> None:
-        self._http.close()
+        self._connection.close()
 
     def as_bearer(self, token: str) -> Client:
         """A client of the same server for the user whose bearer token is `token`."""
@@ -128,7 +119,7 @@ class Client:
         reference/access-authn-authz/user-impersonation).
         """
         client = Client(self.config, transport=self._transport, timeout=self._timeout)
-        client._user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
+        client._connection.user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
         return client
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
@@ -173,7 +164,7 @@ class Client:
         end = time.monotonic() + _BUSY_SECONDS
         pause = 0.05
         while True:
-            response = self._send(method, path, body, params, content_type, accept=accept)
+            response = self._connection.send(method, path, body, params, content_type, accept=accept)
             if response.status_code != 429 or time.monotonic() > end:
                 break
             time.sleep(pause)
@@ -193,9 +184,7 @@ class Client:
         Raises ApiError, Unreachable or httpx.HTTPError.
         """
         query = {**(params or {}), "watch": "true", "resourceVersion": version}
-        sent = {"Accept": JSON} | self._authorization(self._credential())
-        forever = httpx.Timeout(self._timeout, read=None)
-        with self._http.stream("GET", path, params=query, headers=sent, timeout=forever) as response:
+        with self._connection.stream(path, query, accept=JSON) as response:
             if response.is_error:
                 response.read()
                 raise ApiError(response.status_code, {"message": response.text.strip()[:500]})
@@ -261,79 +250,6 @@ class Client:
             raise UnknownKind(api_version, kind)
         scope = f"/namespaces/{namespace or self.namespace}" if resource.namespaced else ""
         return f"{base_path(api_version)}{scope}/{resource.plural}" + (f"/{name}" if name else "")
-
-    # Connection
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        body: Object | None,
-        params: Mapping[str, str] | None,
-        content_type: str,
-        *,
-        accept: str,
-    ) -> httpx.Response:
-        content = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": accept} | self._user | ({"Content-Type": content_type} if content else {})
-        credential = self._credential()
-        for last in (False, True):
-            sent = headers | self._authorization(credential)
-            try:
-                response = self._http.request(method, path, content=content, params=params, headers=sent)
-            except httpx.RemoteProtocolError as problem:
-                # A kept-alive connection that the server closed meanwhile; every request we send may be repeated.
-                if last:
-                    raise Unreachable(f"{self.server}: {problem}") from None
-                continue
-            except httpx.HTTPError as problem:
-                raise Unreachable(f"{self.server}: {problem or type(problem).__name__}") from None
-            if response.status_code == 401 and credential is not None and not last:
-                credential = self._credential(rejected=credential)
-                continue
-            return response
-        raise Unreachable(f"{self.server}: no answer")
-
-    def _credential(self, rejected: Credential | None = None) -> Credential | None:
-        if self._exec is None:
-            return None
-        try:
-            credential = self._exec.current(rejected)
-        except CredentialError as problem:
-            raise Unreachable(str(problem)) from None
-        with self._lock:
-            if credential.certificate and credential.certificate != self._certificate:
-                self._certificate = credential.certificate
-                self._http = self._connect(credential.certificate.encode(), credential.key.encode())
-        return credential
-
-    def _authorization(self, credential: Credential | None) -> dict[str, str]:
-        token = credential.token if credential else self.config.token
-        return {"Authorization": f"Bearer {token}"} if token else {}
-
-    def _connect(self, certificate: bytes, key: bytes) -> httpx.Client:
-        return httpx.Client(
-            base_url=self.server,
-            verify=self._trust(certificate, key) if self.server.startswith("https") else False,
-            transport=self._transport,
-            timeout=httpx.Timeout(self._timeout, connect=10),
-            trust_env=False,
-            limits=httpx.Limits(max_connections=100, max_keepalive_connections=32),
-        )
-
-    def _trust(self, certificate: bytes, key: bytes) -> ssl.SSLContext:
-        try:
-            context = ssl.create_default_context(cadata=self.config.authority or None)
-            if not self.config.verify:
-                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            if certificate and key:
-                with tempfile.NamedTemporaryFile(suffix=".pem") as file:  # created 0600
-                    file.write(certificate.rstrip() + b"\n" + key)
-                    file.flush()
-                    context.load_cert_chain(file.name)
-        except ssl.SSLError as problem:
-            raise Unreachable(f"kubeconfig: the certificates for {self.server} can't be used ({problem})") from None
-        return context
 
 
 def base_path(api_version: str) -> str:

@@ -22,6 +22,7 @@ from simulator.kubernetes.helm import Document, Helm, HelmFailed
 from simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
 from simulator.kubernetes.objects import INPUTS, Object, autoname, inputs_of, parse_id, without_nulls
 from simulator.kubernetes.options import KubernetesOptions
+from simulator.kubernetes.release_state import info, over, resource_names, revision_of, state_of
 from simulator.wire import (
     UNKNOWN,
     Diff,
@@ -29,7 +30,6 @@ from simulator.wire import (
     NotReady,
     Refused,
     Request,
-    Secret,
     changes,
     has_unknown,
 )
@@ -118,7 +118,7 @@ class Releases:
             raise Refused(f"can't update Helm Release with unreachable cluster: {self.unreachable}")
         id = f"{inputs['namespace']}/{inputs['name']}"
         headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate'
-        return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
+        return self._operate("upgrade", request, inputs, headline, revision_of(old_outputs))
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
         """Id, state and inputs of the release as helm reports it; the id is empty if the release does not exist. A
@@ -138,7 +138,7 @@ class Releases:
         imported = {"name": name, "namespace": namespace, "chart": chart.get("name"), "values": live.get("config")}
         found = dict(inputs_of(outputs, inputs)) or {key: value for key, value in imported.items() if value}
         kept = {key: value for key, value in outputs.items() if key != INPUTS}
-        return request.id, _outputs(kept or found, found, live, chart), found
+        return request.id, state_of(kept or found, found, live, chart), found
 
     def delete(self, request: Request, old: Object) -> None:
         if self.unreachable:
@@ -186,7 +186,7 @@ class Releases:
             raise NotReady(f"{namespace}/{name}", outputs, [reason]) from None
         live: Document = json.loads(done)
         chart = cast("Document", live.get("chart") or {})
-        return _outputs(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
+        return state_of(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
 
     def _version_of(self, chart: str) -> str:
         """The version in the Chart.yaml of a local chart; empty for other charts. The official plugin reads the version
@@ -203,9 +203,9 @@ class Releases:
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         try:
             live = self.helm.last_release(name, namespace)
-            if live is None or _info(live).get("status") != "failed" or int(live.get("version") or 0) <= revision:
+            if live is None or info(live).get("status") != "failed" or int(live.get("version") or 0) <= revision:
                 return None
-            return _outputs(inputs, inputs, live, self.helm.chart_of(name, namespace))
+            return state_of(inputs, inputs, live, self.helm.chart_of(name, namespace))
         except HelmFailed:
             return None
 
@@ -251,41 +251,12 @@ class Releases:
             loaded: Any = safe_yaml.load(str(text or ""))
             if loaded is not None and not isinstance(loaded, dict):
                 raise HelmFailed(f"values file {asset.get('path') or '(text)'} is not a map of values")
-            merged = _over(merged, cast("Document", loaded or {}))
-        return _over(merged, cast("Document", release.get("values") or {}))
-
-
-def resource_names(manifest: str) -> dict[str, list[str]]:
-    """Names of the objects in a rendered manifest, in the official plugin's groups: `{"Kind.group/version":
-    [name…]}`.
-    """
-    names: dict[str, list[str]] = {}
-    for document in safe_yaml.load_all(manifest):
-        if not isinstance(document, dict) or "kind" not in document:
-            continue
-        obj = cast("Object", document)
-        group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
-        held = cast("Object", obj.get("metadata") or {})
-        name = f"{held['namespace']}/{held.get('name')}" if held.get("namespace") else str(held.get("name"))
-        names.setdefault(f"{obj['kind']}.{group}/{version}" if group else f"{obj['kind']}/{version}", []).append(name)
-    return {kind: sorted(found) for kind, found in sorted(names.items())}
+            merged = over(merged, cast("Document", loaded or {}))
+        return over(merged, cast("Document", release.get("values") or {}))
 
 
 def _seconds(request: Request, release: Mapping[str, Any]) -> int:
     return int(release.get("timeout") or request.timeout or DEFAULT_SECONDS)
-
-
-def _over(base: Document, top: Document) -> Document:
-    """`base` overridden by `top`: maps are merged at every depth, other values replaced."""
-    merged = dict(base)
-    for key, value in top.items():
-        held = merged.get(key)
-        merged[key] = (
-            _over(cast("Document", held), cast("Document", value))
-            if isinstance(held, dict) and isinstance(value, dict)
-            else value
-        )
-    return merged
 
 
 def _unset(value: Any) -> bool:
@@ -294,38 +265,3 @@ def _unset(value: Any) -> bool:
 
 def _dump(values: Any) -> str:
     return safe_yaml.dump(values or {})
-
-
-def _info(live: Document) -> Document:
-    return cast("Document", live.get("info") or {})
-
-
-def _revision(outputs: Object) -> int:
-    return int(cast("Document", outputs.get("status") or {}).get("revision") or 0)
-
-
-def _outputs(state: Object, inputs: Object, live: Document, chart: Document) -> Object:
-    """Outputs of the release: `state`, updated with helm's data about the release.
-
-    `inputs` are stored for the comparison by the next run. They are secret as a whole, as in the official plugin.
-    """
-    values = _over(cast("Document", state.get("values") or {}), cast("Document", live.get("config") or {}))
-    before = cast("Document", state.get("status") or {}).get("version")
-    declared = state.get("version") if before in (None, chart.get("version")) else None
-    status = {
-        "appVersion": chart.get("appVersion"),
-        "chart": chart.get("name"),
-        "name": live.get("name"),
-        "namespace": live.get("namespace"),
-        "revision": live.get("version"),
-        "status": _info(live).get("status"),
-        "version": chart.get("version"),
-    }
-    return {
-        **state,
-        **({"values": values} if values else {}),
-        "version": declared or chart.get("version"),
-        "resourceNames": resource_names(str(live.get("manifest") or "")),
-        "status": {key: value for key, value in status.items() if value is not None},
-        INPUTS: Secret(dict(inputs)),
-    }

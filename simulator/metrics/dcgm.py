@@ -9,38 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from physical_ai import safe_yaml
 from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields
 from simulator.faults import NO_FAULTS, Effects, NodeFaults
 from simulator.gpu.counters import counters
 from simulator.gpu.hardware import Hardware, card_digest
 from simulator.metrics.dcgm_health import incidents
 from simulator.metrics.dcgm_units import Job, Unit, holders, units
+from simulator.metrics.dcgm_values import (
+    BUSY_MEMORY,
+    BY_PROCESS,
+    CLOCKS,
+    DRIVER,
+    FREE,
+    HEALTH,
+    LICENCE,
+    LINK,
+    PROFILING,
+    REASONS,
+    RESERVED,
+    USED,
+    XID_COUNT,
+    XIDS,
+    modelled,
+    values,
+)
 from simulator.metrics.page import Page, label_text
 
-DATA = Path(__file__).parent / "data" / "dcgm.yaml"
 XID_WINDOW = "300000"
 """Value of DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE: the window, in milliseconds, in which the exporter counts Xids."""
 UNSEEN_XIDS = (79, 119, 120)
 """Xids that NVML does not report to DCGM (NVIDIA/DCGM#162)."""
-XIDS, XID_COUNT = "DCGM_FI_DEV_XID_ERRORS", "DCGM_EXP_XID_ERRORS_COUNT"
-HEALTH, DRIVER = "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_FI_DRIVER_VERSION"
-CLOCKS = "DCGM_EXP_CLOCK_EVENTS_COUNT"
-FREE, USED, RESERVED = "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_RESERVED"
-LICENCE = "DCGM_FI_DEV_VGPU_LICENSE_STATUS"
-PROFILING = "DCGM_FI_PROF_"
-REASONS = "_REASONS"
-"""Ending of the names of fields whose value is a set of bits."""
-LINK = "_PCIE_LINK_GEN"
-"""Ending of the name of the field with the PCIe generation of a GPU's link. Its value is either the value of an idle
-GPU or of a busy GPU, never a mean.
-"""
-BUSY_MEMORY = 0.7
-BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
 
 class Totals:
@@ -83,30 +83,6 @@ class Gpus:
     """True if KUBERNETES_VIRTUAL_GPUS is set: each of the Pods that share a GPU then has its own series."""
     shared: bool = False
     """True if the device plugin offers shares of GPUs."""
-
-
-@dataclass(frozen=True)
-class _Values:
-    gauges: Mapping[str, Sequence[float]]
-    counters: Mapping[str, Sequence[float]]
-    csv: str
-
-
-@cache
-def _values() -> _Values:
-    document: dict[str, Any] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
-    return _Values(**document)
-
-
-def default_csv() -> str:
-    """The default CSV, which the exporter's image contains."""
-    return _values().csv
-
-
-def modelled() -> frozenset[str]:
-    """Names of all fields that a simulated GPU can report."""
-    own = {XID_COUNT, HEALTH, DRIVER, CLOCKS, FREE, USED, LICENCE}
-    return frozenset(own | set(_values().gauges) | set(_values().counters))
 
 
 def page(gpus: Gpus, text: str, now: float) -> str:
@@ -298,20 +274,20 @@ class _Unit:
             return self._memory(name)
         if name == LICENCE:
             return float(self.node.hardware.vgpu and not self.node.faults.unlicensed)
-        if name in _values().counters:
+        if name in values().counters:
             return self._count(name)
-        idle, busy = _values().gauges[name]
+        idle, busy = values().gauges[name]
         if name.endswith((REASONS, LINK)):
             return idle if self.gpu_load == 0 else busy
         # Profiling is counted for each instance; clocks, power and temperature are the GPU's.
         return round(idle + (busy - idle) * (self.load if name.startswith(PROFILING) else self.gpu_load), 4)
 
     def _memory(self, name: str) -> float:
-        total = (self.unit.memory_mib or self.node.hardware.memory_mib) - _values().gauges[RESERVED][0]
+        total = (self.unit.memory_mib or self.node.hardware.memory_mib) - values().gauges[RESERVED][0]
         used = round(total * BUSY_MEMORY) if self.jobs else 0
         return used if name == USED else total - used
 
     def _count(self, name: str) -> float:
-        idle, busy = _values().counters[name]
+        idle, busy = values().counters[name]
         rate = idle + (busy - idle) * self.gpu_load + sum(effect.rates.get(name, 0) for effect, _ in self.effects)
         return self.node.totals.at(self.unit.gpu, name, rate, self.now)

@@ -38,6 +38,7 @@ from simulator.metrics import (
 )
 from simulator.metrics.cadvisor import Cadvisor
 from simulator.metrics.dcgm_units import Job
+from simulator.metrics.dcgm_values import default_csv
 from simulator.metrics.managed_prometheus import label_list
 from simulator.metrics.page import CONTENT_TYPE
 
@@ -207,7 +208,7 @@ class Exporters:
             per_pod=_has_series_for_each_pod(pod),
             shared=_is_shared(kubelet),
         )
-        return dcgm.page(gpus, state.collectors or dcgm.default_csv(), time.time())
+        return dcgm.page(gpus, state.collectors or default_csv(), time.time())
 
     def _operator(self) -> Answer:
         if self._cluster.operator() is None:

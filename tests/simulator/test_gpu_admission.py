@@ -30,7 +30,7 @@ class Cluster:
     def __init__(self, kubeconfig: str) -> None:
         self.warnings: list[str] = []
         self.client = Client(kubeconfig)
-        http: httpx.Client = self.client._http  # pyright: ignore[reportPrivateUsage]
+        http: httpx.Client = self.client._connection.http  # pyright: ignore[reportPrivateUsage]
         http.event_hooks["response"].append(self._hear)
 
     def _hear(self, response: httpx.Response) -> None:

@@ -14,7 +14,7 @@ import pytest
 from physical_ai.repository import ROOT
 from simulator.home import Home
 from tests.simulator.physai import physai
-from workbench.cli.pull_request.trees import Repository
+from workbench.cli.pull_request.revisions import Repository
 
 CHANGED, NEW = "dev-westus2", "dev-swedencentral"
 SMALL = "  physical-ai:osmo: {mode: namespaces}\n"

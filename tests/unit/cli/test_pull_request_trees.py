@@ -14,7 +14,8 @@ import pytest
 from simulator.home import HOME_VARIABLE
 from tests.support.waiting import until
 from workbench.cli.pull_request.affected import own_files
-from workbench.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
+from workbench.cli.pull_request.revisions import NoSuchRevision, Repository
+from workbench.cli.pull_request.trees import Side, end_of_output, kill_processes, sides
 
 GET_CHILD_SUBREAPER = 37
 """Option of prctl(2)."""

@@ -181,3 +181,11 @@ def test_the_numbers_of_this_repository_are_counted(own: Checkout) -> None:
     found = dict(numbers(own))
     assert found["cycles of packages"] == "0"
     assert int(found["packages"]) == len(own.arrows)
+
+
+def test_no_module_of_the_product_is_longer_than_300_lines() -> None:
+    folders = ("components", "parts", "physical_ai", "workbench", "simulator", "agents", "docs", ".github/scripts")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    lines = {file.relative_to(ROOT).as_posix(): len(file.read_text().splitlines()) for file in files}
+    assert {name: count for name, count in lines.items() if count > 300} == {}
+    assert len(lines) > 1000

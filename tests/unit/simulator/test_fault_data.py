@@ -16,7 +16,7 @@ from simulator.faults.injection import Injector, NotPossible
 from simulator.faults.record import annotation
 from simulator.kubernetes.client import Client
 from simulator.metrics import node_exporter
-from simulator.metrics.dcgm import modelled
+from simulator.metrics.dcgm_values import modelled
 from simulator.nvsentinel.events import HealthEvent, failures
 from workbench.cli.output.alerts import healed_text
 from workbench.cli.simulated_telemetry import healed_document

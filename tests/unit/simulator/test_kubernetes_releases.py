@@ -14,7 +14,8 @@ import yaml
 
 from simulator.kubernetes.helm import Helm, HelmFailed
 from simulator.kubernetes.options import KubernetesOptions
-from simulator.kubernetes.releases import Releases, resource_names
+from simulator.kubernetes.release_state import resource_names
+from simulator.kubernetes.releases import Releases
 from simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret
 
 REQUEST = Request(

@@ -15,6 +15,7 @@ from simulator.gpu.counters import csv_fault
 from simulator.gpu.hardware import Hardware, of_size
 from simulator.metrics import dcgm, kube_state, node_exporter
 from simulator.metrics.dcgm_units import Job
+from simulator.metrics.dcgm_values import default_csv
 
 NEW, OLD = "4.6.0-4.8.3", "4.5.1-4.8.0"
 CSV = csv_for("v26.7.0")
@@ -210,7 +211,7 @@ def test_a_lost_gpu_has_no_series_and_a_node_without_a_driver_has_none() -> None
     ("text", "exporter", "fault"),
     [
         (CSV, NEW, ""),
-        (dcgm.default_csv(), OLD, ""),
+        (default_csv(), OLD, ""),
         ("DCGM_FI_DEV_SM_UTIL, gauge, x", NEW, "could not find DCGM field"),
         ("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS, gauge, x", OLD, "could not find DCGM field"),
         ("DCGM_FI_DEV_GPU_TEMP, gauge, a, b", NEW, "columns"),

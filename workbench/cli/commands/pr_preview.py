@@ -37,8 +37,9 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     from physical_ai.repository import PROJECT
     from workbench.cli.pull_request.affected import affected, own_files
     from workbench.cli.pull_request.comment import comment
+    from workbench.cli.pull_request.revisions import Repository
     from workbench.cli.pull_request.stack_previews import report
-    from workbench.cli.pull_request.trees import Repository, sides
+    from workbench.cli.pull_request.trees import sides
 
     if output is not None:  # before anything is deployed: a folder that cannot be made is noticed at once
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -24,12 +24,12 @@ import psutil
 from physical_ai.repository import ROOT
 from simulator import clock, resident
 from simulator.engine import STATE_AT_THE_END
-from simulator.errors import SimulationError
 from simulator.home import HOME_VARIABLE, Home
 from simulator.tools import LINTERS, TELEMETRY
 from simulator.tools.install import VARIABLE as TOOLS_FROM
 from workbench.cli.options import USUAL_WORK_VARIABLE
 from workbench.cli.pull_request.bytecode import take_bytecode
+from workbench.cli.pull_request.revisions import Repository
 
 SHARED = ("tools", "charts")
 """Folders with built programs and downloaded charts. The base uses those in the user's home folder; the head gets
@@ -55,10 +55,6 @@ SET_CHILD_SUBREAPER = 36
 """
 
 
-class NoSuchRevision(SimulationError):
-    """Error for the name of a revision that git does not know."""
-
-
 @dataclass(frozen=True)
 class Completed:
     """Result of a command that has ended, or was killed at its time limit."""
@@ -67,72 +63,6 @@ class Completed:
     out: str
     err: str
     timed_out: bool = False
-
-
-@dataclass(frozen=True)
-class Repository:
-    """The git repository that contains a change."""
-
-    folder: Path
-
-    def base(self, name: str, head: str) -> str:
-        """The commit at which the head branched off from the base. Later commits of the base are not part of the
-        change.
-        """
-        commit = self._commit(name)
-        shared = self._git("merge-base", commit, head, check=False).stdout.decode().strip()
-        return shared or commit
-
-    def head(self, name: str | None) -> tuple[str, str]:
-        """Commit and tree of the head. If `name` is None, the tree has the checkout's present files, untracked ones
-        included.
-        """
-        commit = self._commit(name or "HEAD")
-        return commit, self._git(
-            "rev-parse", f"{commit}^{{tree}}"
-        ).stdout.decode().strip() if name else self._working_tree()
-
-    def changed(self, base: str, head: str) -> list[str]:
-        """Paths of the files that differ between two trees. A renamed file is listed under both names."""
-        out = self._git("diff", "--name-only", "--no-renames", "-z", base, head).stdout.decode()
-        return [name for name in out.split("\0") if name]
-
-    def export(self, tree: str, folder: Path) -> None:
-        """Writes a tree's files into a folder. It uses a separate index, so that git keeps no record of the folder."""
-        with tempfile.TemporaryDirectory() as scratch:
-            environment = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
-            self._git("read-tree", tree, environment=environment)
-            self._git("checkout-index", "--all", f"--prefix={folder}/", environment=environment)
-
-    def _working_tree(self) -> str:
-        """A tree object with the checkout's present files. It is written with a separate index, so that the user's
-        index does not change.
-        """
-        with tempfile.TemporaryDirectory() as scratch:
-            index = Path(scratch) / "index"
-            own = Path(self._git("rev-parse", "--absolute-git-dir").stdout.decode().strip()) / "index"
-            if own.exists():
-                shutil.copy(own, index)
-            environment = {"GIT_INDEX_FILE": str(index)}
-            self._git("add", "--all", environment=environment)
-            return self._git("write-tree", environment=environment).stdout.decode().strip()
-
-    def _commit(self, name: str) -> str:
-        found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", check=False)
-        if found.returncode:
-            raise NoSuchRevision(
-                f"git has no commit {name!r} in this repository.\n  Fetch it first:  git fetch origin {name}"
-            )
-        return found.stdout.decode().strip()
-
-    def _git(
-        self, *arguments: str, check: bool = True, environment: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[bytes]:
-        command = ["git", "-C", str(self.folder), *arguments]
-        ran = subprocess.run(command, capture_output=True, env={**os.environ, **(environment or {})}, check=False)
-        if check and ran.returncode:
-            raise SimulationError(f"git {arguments[0]}: {ran.stderr.decode().strip()}")
-        return ran
 
 
 @dataclass(frozen=True)

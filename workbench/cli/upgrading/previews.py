@@ -8,8 +8,9 @@ from pathlib import Path
 
 from workbench.cli.pull_request.affected import Affected, Kind
 from workbench.cli.pull_request.comment import Report
+from workbench.cli.pull_request.revisions import Repository
 from workbench.cli.pull_request.stack_previews import report
-from workbench.cli.pull_request.trees import SHARED, Repository, sides
+from workbench.cli.pull_request.trees import SHARED, sides
 from workbench.cli.upgrading.programs import Program
 
 
