@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_READY
-from physical_ai.kubernetes.objects import at, condition, labels, name
+from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_READY, ROLL_ANNOTATION
+from physical_ai.kubernetes.objects import annotations_of, at, condition, labels, matches, name
 from physical_ai.readiness.causes import cause_of, causes
-from physical_ai.readiness.evidence import Evidence, Role
+from physical_ai.readiness.evidence import Evidence, Role, role_of
 from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
 from physical_ai.readiness.phase import is_running, phase, unfinished
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
@@ -63,7 +63,8 @@ def pending(evidence: Evidence) -> list[Pending]:
     for item in cluster.daemonsets:
         kind, owner = _owner(item)
         followed = kind or name(item) == GRID_AGENT
-        if followed and not (kind == "NVIDIADriver" and owner in manual) and (behind := _behind(item)):
+        followed = followed and not (kind == "NVIDIADriver" and owner in manual) and not _waits_for_deletion(item)
+        if followed and (behind := _behind(item, cluster.nodes)):
             found.append(Pending(at(item, "spec.template.spec.nodeSelector", {}), behind))
     return found
 
@@ -79,8 +80,8 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
         return ClosedGate(expected.pool, name(node), ROLLOUT, reason, may_recover=may_recover, **shown, **known)
 
     state = given.get(UPGRADE_STATE, "")
-    if state not in _AT_REST:
-        failed = state == _FAILED
+    failed = state == _FAILED
+    if state not in _AT_REST and (failed or ROLL_ANNOTATION not in annotations_of(node)):
         reason = "The driver's upgrade failed on the node." if failed else f"The driver is being upgraded: {state}."
         again = f"kubectl label node {name(node)} --overwrite {UPGRADE_STATE}=upgrade-required"
         if failed:
@@ -158,12 +159,24 @@ def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -
     return {name(item) for item in drivers if not at(item, "spec.upgradePolicy.autoUpgrade", common)}
 
 
-def _behind(item: Json) -> str:
-    """Text on a DaemonSet's rollout: the number of nodes that have the newest version; empty if all nodes have it."""
+def _waits_for_deletion(item: Json) -> bool:
+    """True for an operand whose Pods stay until somebody deletes them, as `physai roll` does: no deployment waits for
+    that. Pods of drivers are deleted by the GPU Operator.
+    """
+    return at(item, "spec.updateStrategy.type") == "OnDelete" and role_of(item) != "driver"
+
+
+def _behind(item: Json, nodes: Sequence[Json]) -> str:
+    """Text on a DaemonSet's rollout: the number of nodes that have the newest version; empty if all nodes have it.
+    Nodes that `physai roll` upgrades in their turn do not count.
+    """
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))
-    return f"DaemonSet {name(item)} has reached {new} of {total} nodes with its newest version." if new < total else ""
+    selector: Mapping[str, str] = at(item, "spec.template.spec.nodeSelector", {})
+    later = sum(ROLL_ANNOTATION in annotations_of(node) and matches(selector, labels(node)) for node in nodes)
+    text = f"DaemonSet {name(item)} has reached {new} of {total} nodes with its newest version."
+    return text if new + later < total else ""
 
 
 def _owner(item: Json) -> tuple[str, str]:

@@ -52,6 +52,7 @@ PANELS = {
         "unstick": "Repair what a killed run left behind, with prompts",
         "node": "Repair a GPU node step by step: node replace NODE",
         "move": "Move a pool's work to a pool with other settings",
+        "roll": "Upgrade a pool's drivers in place, node by node",
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",

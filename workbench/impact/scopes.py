@@ -98,6 +98,8 @@ def concerns_work(scope: Scope, change: Change, work: Work, pool: PoolFacts | No
         return _WORK[scope](change, work)
     if scope in _ON_GPUS and not work.gpus:
         return False
+    if scope == "driver" and change.op == "update" and work.keeps_driver:
+        return False
     if pool is not None:
         return concerns_pool(scope, change, pool)
     if scope == "nvidia":

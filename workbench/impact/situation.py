@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL, ROLL_ANNOTATION
 from physical_ai.catalog.vendors import VENDORS
-from physical_ai.kubernetes.objects import at, labels, name
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name
 from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed
 from physical_ai.readiness.rollout import UPGRADE_STATE
@@ -84,11 +84,17 @@ def _gpus(node: Mapping[str, Any]) -> tuple[int, str]:
 
 def upgrades(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Sentences about driver upgrades that run or have failed, and about nodes that somebody has cordoned."""
+    held = [name(node) for node in nodes if ROLL_ANNOTATION in annotations_of(node)]
     running = [name(node) for node in nodes if labels(node).get(UPGRADE_STATE, "") not in (*AT_REST, FAILED)]
+    running = [each for each in running if each not in held]
     failed = [name(node) for node in nodes if labels(node).get(UPGRADE_STATE) == FAILED]
     cordoned = [name(node) for node in nodes if at(node, "spec.unschedulable") is True]
-    cordoned = [each for each in cordoned if each not in (*running, *failed)]
+    cordoned = [each for each in cordoned if each not in (*running, *failed, *held)]
     found: list[str] = []
+    if held:
+        found.append(
+            f"physai roll holds {_named(held)}: another driver reaches {'it' if len(held) == 1 else 'them'} in turn"
+        )
     if running:
         found.append(f"an upgrade of drivers runs already on {_named(running)}, before that of this change can begin")
     if failed:

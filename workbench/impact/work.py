@@ -8,7 +8,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ from physical_ai.catalog.vendors import VENDORS
 from physical_ai.kubernetes.objects import annotations_of, at, is_ready, labels, name, namespace
 from physical_ai.kubernetes.selectors import selects_labels
 from physical_ai.readiness.objects import POOL_LABELS, pool_of
+from physical_ai.settings.facts.pools import UPGRADE_SKIP_LABEL
 
 CHECKPOINT_ARGUMENT = "-checkpoint"
 """Flag of OSMO's container that precedes the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
@@ -53,6 +54,8 @@ class Work:
         has_mig: True if the Pod holds parts of a GPU as resources of their own.
         by_claims: True if the Pod gets GPUs by resource claims.
         budget: Name of the PodDisruptionBudget that allows no eviction of the Pod at present; empty if there is none.
+        keeps_driver: True on a node that the GPU Operator skips, so that the node's driver stays when another one is
+            deployed.
     """
 
     namespace: str
@@ -74,6 +77,7 @@ class Work:
     has_mig: bool = False
     by_claims: bool = False
     budget: str = ""
+    keeps_driver: bool = False
 
     @property
     def is_workflow(self) -> bool:
@@ -126,8 +130,9 @@ def work_of(
         budgets: PodDisruptionBudgets of the cluster.
     """
     pools = {name(node): pool_of(node) for node in nodes}
+    skipped = {name(node) for node in nodes if labels(node).get(UPGRADE_SKIP_LABEL) == "true"}
     found = [
-        _work(pod, pools, budgets)
+        replace(each, keeps_driver=True) if (each := _work(pod, pools, budgets)).node in skipped else each
         for pod in pods
         if at(pod, "status.phase") not in ENDED
         and namespace(pod) not in platform

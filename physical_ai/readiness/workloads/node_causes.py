@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
-from physical_ai.kubernetes.objects import Json, at, condition, is_ready, labels, name
+from physical_ai.catalog.own_names import ROLL_ANNOTATION
+from physical_ai.kubernetes.objects import Json, annotations_of, at, condition, is_ready, labels, name
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import pool_of, removal
 from physical_ai.readiness.rollout import UPGRADE_STATE
@@ -22,8 +23,10 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
     if not at(node, "spec.unschedulable"):
         return None
     state = labels(node).get(UPGRADE_STATE, "")
-    cause = "node-cordoned" if state in NOT_UPGRADING else "driver-upgrade"
+    turn = annotations_of(node).get(ROLL_ANNOTATION, "")
+    cause = "node-cordoned" if state in NOT_UPGRADING and not turn else "driver-upgrade"
     evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
+    evidence += f", {ROLL_ANNOTATION}: {short(turn)}" if turn else ""
     return index.explanation(item, cause, "capacity", evidence, node=name(node), pool=pool_of(node), state=state)
 
 

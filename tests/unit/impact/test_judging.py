@@ -308,3 +308,9 @@ def test_every_operation_on_every_declared_type_is_judged() -> None:
         if way_of(Planned(each.rpartition(":")[2], op, ("spec.other",), type=each)) is None
     ]
     assert unknown == []
+
+
+def test_a_node_that_keeps_its_driver_loses_no_work_by_another_one_but_by_its_removal() -> None:
+    held = replace(SERVICE, keeps_driver=True)
+    assert [each.fate for each in judge([driver("spec.version")], [held], POOLS, NOW).effects] == [Fate.UNTOUCHED]
+    assert [each.fate for each in judge([driver(op="replace")], [held], POOLS, NOW).effects] == [Fate.RESTARTED]

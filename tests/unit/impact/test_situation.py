@@ -21,6 +21,10 @@ def node(name: str, labels: dict[str, str] | None = None, gpus: str = "1", **spe
     }
 
 
+HELD = node("a", {"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}, unschedulable=True)
+HELD["metadata"]["annotations"] = {"physical-ai/roll": "{}"}
+
+
 def cluster(*, refuses: str = "") -> Any:
     def get(path: str, parameters: Any) -> Any:
         if refuses and path.endswith(refuses):
@@ -63,6 +67,10 @@ def test_pools_are_what_their_nodes_are() -> None:
         (
             [node("a", {"nvidia.com/gpu-driver-upgrade-state": "wait-for-jobs-required"}, unschedulable=True)],
             ["an upgrade of drivers runs already on a, before that of this change can begin"],
+        ),
+        (
+            [HELD],
+            ["physai roll holds a: another driver reaches it in turn"],
         ),
         (
             [node("a", {"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"})],

@@ -157,3 +157,9 @@ def test_a_budget_that_lets_a_pod_go_or_not(
     }
     (work,) = work_of([pod(**status)], NODES, (), [budget])
     assert work.budget == held
+
+
+def test_the_label_of_the_gpu_operator_says_whose_driver_stays() -> None:
+    marked = [{"metadata": {**NODES[0]["metadata"], "labels": {"nvidia.com/gpu-driver-upgrade.skip": "true"}}}]
+    assert [each.keeps_driver for each in work_of([pod(**READY)], marked, ())] == [True]
+    assert [each.keeps_driver for each in work_of([pod(**READY)], NODES, ())] == [False]

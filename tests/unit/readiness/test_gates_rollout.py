@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog.own_names import ROLL_ANNOTATION
 from physical_ai.readiness import Cluster, Outcome, Report, diagnose
 from physical_ai.readiness.model import ROLLOUT
 from physical_ai.readiness.rollout import UPGRADE_STATE
@@ -152,6 +153,26 @@ def test_a_driver_that_is_upgraded_by_hand_is_not_waited_for() -> None:
     driver_half_way(given)
     driver: Any = given.drivers[0]
     driver["spec"]["upgradePolicy"] = {"autoUpgrade": False}
+    assert judged(given).state == "ready"
+
+
+def test_no_deployment_waits_for_nodes_that_have_their_turn_later() -> None:
+    given = ready()
+    driver_half_way(given)
+    upgrading(given)
+    item(given, "nvidia-gpu-driver")["status"] |= {"desiredNumberScheduled": 1, "updatedNumberScheduled": 0}
+    given.nodes[0]["metadata"].setdefault("annotations", {})[ROLL_ANNOTATION] = "{}"
+    assert judged(given).state == "ready"
+    given.nodes[0]["metadata"]["labels"][UPGRADE_STATE] = "upgrade-failed"
+    assert not judged(given).closed[0].may_recover
+
+
+def test_no_deployment_waits_for_operands_that_somebody_deletes_later() -> None:
+    given = ready()
+    plugin = item(given, PLUGIN)
+    plugin["status"] |= {"desiredNumberScheduled": 1, "updatedNumberScheduled": 0}
+    assert judged(given).state == "waiting"
+    plugin["spec"]["updateStrategy"] = {"type": "OnDelete"}
     assert judged(given).state == "ready"
 
 
