@@ -67,3 +67,11 @@ def test_a_budget_that_even_the_fast_case_exceeds_ends_in_code_3(minutes: int, c
     found = call("time", STACK, "--pool", "h100gpu", "--set", f"timeToFirstGpu.nodeMinutes={minutes}")
     assert found[0] == code
     assert f"{said}One more node: 6 to 30 minutes" in found[1]
+
+
+def test_a_shipped_stack_is_checked_against_the_budget_of_its_environment() -> None:
+    code, out, _ = call("check", STACK, "--offline", "--json", "--set", "health.admit=accepted")
+    rows = [each for each in json.loads(out)["findings"] if each["topic"] == "time-to-first-gpu"]
+    assert code in (0, 3)
+    assert [each["status"] for each in rows] == ["warning", "warning"]
+    assert "budget 31" in rows[1]["message"]

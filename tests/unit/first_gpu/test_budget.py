@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import pytest
@@ -10,14 +12,15 @@ import pytest
 from physical_ai.findings import Severity
 from physical_ai.settings import load
 from physical_ai.settings.models.first_gpu import TimeToFirstGpu
+from tests.support.stacks import azure_stacks
 from tests.unit.conftest import Simulate
 from workbench.cli.changes import Run, Step
 from workbench.cli.preview.first_gpu import judged
 from workbench.cli.preview.first_gpu_markdown import first_gpu, over_budget
 from workbench.cli.preview.model import Deployed, Preview
 from workbench.first_gpu.judging import SETTINGS, changes, findings
-from workbench.first_gpu.pools import GpuPool
-from workbench.first_gpu.report import DEPLOYMENT, NODE, Report, report
+from workbench.first_gpu.pools import GpuPool, declared_pools
+from workbench.first_gpu.report import DEPLOYMENT, KINDS, NODE, Report, report
 
 H100 = GpuPool("h100gpu", "Standard_NC40ads_H100_v5", "aks", 1, autoscaled=True, resource="urn", most=2)
 OPERATOR = replace(H100, driver="operator")
@@ -54,8 +57,57 @@ def test_a_budget_is_a_whole_number_of_minutes_above_zero() -> None:
             budget(nodeMinutes=wrong)
 
 
-def test_a_stack_gets_its_budget_from_its_settings() -> None:
-    assert not load("dev-westus2").settings.time_to_first_gpu.is_set
+def budget_of(stack: str) -> TimeToFirstGpu:
+    return load(stack).settings.time_to_first_gpu
+
+
+def times(simulate: Simulate, stack: str, overrides: Mapping[str, Any] | None = None) -> Report:
+    resources = simulate(stack, overrides).stack.resources
+    return report(resources, declared_pools(resources))
+
+
+def test_each_stack_is_within_the_budget_of_its_environment(simulate: Simulate, azure_stack_name: str) -> None:
+    found = findings(times(simulate, azure_stack_name), budget_of(azure_stack_name))
+    record = load(azure_stack_name).settings.record
+    assert [each.severity for each in found] == ([] if record else [Severity.OK, Severity.OK])
+
+
+@pytest.mark.deep  # in `make test`: each stack within its budget
+def test_a_budget_is_the_time_of_the_environments_slowest_stack_and_a_twentieth_more(simulate: Simulate) -> None:
+    slowest: dict[str, dict[str, float]] = {}
+    for stack in azure_stacks():
+        if not load(stack).settings.record:
+            of_environment = slowest.setdefault(stack.partition("-")[0], {})
+            for kind in KINDS:
+                minutes = times(simulate, stack).minutes(kind)
+                assert minutes is not None
+                of_environment[kind] = max(of_environment.get(kind, 0), minutes[1])
+    for environment, minutes in slowest.items():
+        found = {budget_of(each).model_dump_json() for each in azure_stacks() if each.startswith(f"{environment}-")}
+        expected = {kind: ceil(1.05 * most) for kind, most in minutes.items()}
+        assert found == {budget(deploymentMinutes=expected[DEPLOYMENT], nodeMinutes=expected[NODE]).model_dump_json()}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "kind", "reason"),
+    [
+        ({"health": {"admit": "accepted"}}, NODE, "the node is accepted is new (15)"),
+        ({"health": {"admit": "accepted"}}, DEPLOYMENT, "the node is accepted is new (15)"),
+        (
+            {"pools": {"h100gpu": {"sharing": {"mig": {"strategy": "single", "profiles": {"1g.12gb": 7}}}}}},
+            NODE,
+            "the GPU is divided by MIG is new (3)",
+        ),
+    ],
+)
+def test_a_change_of_a_shipped_stack_that_makes_it_longer_is_a_finding(
+    simulate: Simulate, overrides: dict[str, Any], kind: str, reason: str
+) -> None:
+    old, new = times(simulate, "dev-westus2"), times(simulate, "dev-westus2", overrides)
+    found = {each.where: each for each in findings(new, budget_of("dev-westus2"), changes(old, new))}[SETTINGS[kind]]
+    assert found.severity is Severity.WARNING
+    assert "since this change, because" in found.problem
+    assert reason in found.problem
 
 
 def test_a_change_says_by_how_much_and_which_steps() -> None:

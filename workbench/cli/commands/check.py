@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from physical_ai.settings import Settings
     from workbench.cli.azure_login import Reached
     from workbench.cli.requested_stack import RequestedStack
+    from workbench.policies import Stack as Declared
 
 
 SubscriptionOption = Annotated[
@@ -89,16 +90,17 @@ def check(  # noqa: PLR0917 - each is an option
         list_prerequisites(stack, requested, json=json)
         return
     today = datetime.datetime.now(datetime.UTC).date()
-    existing, reached = check_existing(loaded, today, offline=offline), None
+    existing, reached, declared = check_existing(loaded, today, offline=offline), None, None
     if existing is not None:
         findings, why_not = existing
         asked = "The cluster"
     else:
         with doing("asking Azure" if not offline else f"reading what the program declares for {stack}"):
             reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
-            findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
+            findings, declared = _of_azure(requested, reached, today, verdict=verdict)
+            findings = [*findings, *_budgets(settings, kubeconfig)]
         asked = "Azure"
-    findings = [*findings, *_time_to_first_gpu(requested)]
+    findings = [*findings, *_time_to_first_gpu(requested, declared)]
     checksums = [*unverified(loaded.plan.charts), *unrecorded(recorded())]
     findings = [*findings, *checksums, *claims(settings, _others(stack))]
     oldest = reached.kept.oldest if reached is not None else None
@@ -116,9 +118,9 @@ def check(  # noqa: PLR0917 - each is an option
 
 def _of_azure(
     requested: RequestedStack, reached: Reached | None, today: datetime.date, *, verdict: bool
-) -> list[Finding]:
-    """Findings about a stack that creates its cluster on Azure: about its settings, and about its declared
-    resources.
+) -> tuple[list[Finding], Declared | None]:
+    """Findings about a stack that creates its cluster on Azure: about its settings, and about its declared resources;
+    and these resources, None if the program refuses the settings.
     """
     import pulumi
 
@@ -133,13 +135,14 @@ def _of_azure(
         )
     except pulumi.RunError as refusal:
         found = check_azure(settings, azure, shutil.which, today)
-        return [*found, Finding(Severity.ERROR, "program", "declared resources", str(refusal), None, "the program")]
-    return everything(requested, declared, reached, today, verdict=verdict)
+        failed = Finding(Severity.ERROR, "program", "declared resources", str(refusal), None, "the program")
+        return [*found, failed], None
+    return everything(requested, declared, reached, today, verdict=verdict), declared
 
 
-def _time_to_first_gpu(requested: RequestedStack) -> list[Finding]:
+def _time_to_first_gpu(requested: RequestedStack, declared: Declared | None) -> list[Finding]:
     """Findings about the budget for the time to the first GPU; none without a budget, or if the program refuses the
-    settings, which is reported already.
+    settings, which is reported already. `declared`: the declared resources, None if they were not read.
     """
     import pulumi
 
@@ -151,7 +154,8 @@ def _time_to_first_gpu(requested: RequestedStack) -> list[Finding]:
     if not settings.time_to_first_gpu.is_set:
         return []
     try:
-        return findings(first_gpu(settings, declared_resources(requested, preview=False)), settings.time_to_first_gpu)
+        declared = declared or declared_resources(requested, preview=False)
+        return findings(first_gpu(settings, declared), settings.time_to_first_gpu)
     except pulumi.RunError:
         return []
 
