@@ -42,6 +42,7 @@ def main() -> None:
         for family in chosen:
             report = ToolLines(note, regular=True).report
             measured = _measured(partial(toolbox, folder / "tools", report, [family], Origin.BUILD))
+            note(f"{family.name}: {measured[0]:.0f} s of processor time in {measured[1]:.0f} s")
             size = sum(file.stat().st_size for file in folder.glob(f"tools/{family.name}-v*/*"))
             rows.append([family.name, *measured, size / 1e6])
     processor, seconds = (sum(float(str(row[at])) for row in rows) for at in (1, 2))
