@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from physical_ai.repository import ROOT
+from simulator.errors import Interrupted, SimulationError
 from workbench.cli import __main__, main, resident_command
 
 COMMAND = (sys.executable, "-m", "workbench.cli")
@@ -101,6 +103,20 @@ def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(
     said = capsys.readouterr().err
     assert "/home/me/.cache/physical-ai" in said
     assert "PHYSAI_HOME" in said or "no space left" in said
+
+
+@pytest.mark.parametrize(("problem", "code"), [(Interrupted("stopped"), 130), (SimulationError("failed"), 1)])
+def test_a_run_that_was_interrupted_exits_as_an_interrupted_program(
+    problem: Exception, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def end(*_: object, **__: object) -> int:
+        raise problem
+
+    monkeypatch.setattr(main, "_command", lambda: end)
+    assert main.run(["up", "--json"]) == code
+    shown = capfd.readouterr()
+    assert json.loads(shown.out)["error"] == {"exitCode": code, "text": str(problem), "faults": []}
+    assert str(problem) in shown.err
 
 
 def test_an_interruption_while_a_command_is_loaded_is_no_traceback(
