@@ -14,6 +14,8 @@ from workbench.health.replacement.world import Standing
 
 STEPS = 160
 FEW, ALL = 60, 10_000
+PARTS = [range(first, first + 500) for first in range(0, ALL, 500)]
+"""Shares of all sequences: each ends within the limit of a test on a busy machine too."""
 
 
 def play(seeds: range) -> int:
@@ -31,10 +33,10 @@ def test_no_sequence_breaks_an_invariant_and_repairs_come_to_their_end() -> None
     assert play(range(FEW)) > FEW / 10
 
 
-@pytest.mark.deep
-@pytest.mark.timeout(3600)
-def test_none_of_ten_thousand_sequences_breaks_an_invariant() -> None:
-    assert play(range(ALL)) > ALL / 10
+@pytest.mark.deep  # in `make test`: a few sequences above
+@pytest.mark.parametrize("seeds", PARTS, ids=str)
+def test_none_of_ten_thousand_sequences_breaks_an_invariant(seeds: range) -> None:
+    assert play(seeds) > len(seeds) / 10
 
 
 def nothing(*_: Any) -> str:
