@@ -131,13 +131,14 @@ OUTSIDE = {
     "workbench/__init__.py",
     "physical_ai/repository.py",
     "physical_ai/citations.py",
+    "physical_ai/disk_errors.py",
     "physical_ai/findings.py",
     "physical_ai/input_errors.py",
     "physical_ai/nested.py",
     "physical_ai/safe_yaml.py",
 }
-"""Modules of no package: where the checkout is, what a finding and an error of input is, how to read JSON and YAML. All
-may import them.
+"""Modules of no package: where the checkout is, what a finding and an error of input or the disk is, how to read JSON
+and YAML. All may import them.
 """
 
 TARGET_SETTING = "physical_ai.settings.target"

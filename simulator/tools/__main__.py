@@ -14,6 +14,7 @@ from pathlib import Path
 
 from physical_ai.repository import user_folder
 from simulator.tools.bars import ToolBars, announcement, usable_cores
+from simulator.tools.disk import writing
 from simulator.tools.errors import BuildFailed
 from simulator.tools.families import Report
 from simulator.tools.install import Missing, Origin, missing, toolbox
@@ -23,12 +24,13 @@ from simulator.tools.reporting import ToolLines
 
 def main() -> int:
     given = _arguments()
+    cache = user_folder() / "tools"
     try:
         origin: Origin = given.origin or Origin.of_environment()
+        with writing(cache):
+            absent = missing(cache, origin) if given.tools else Missing((), ())
     except BuildFailed as problem:
         return _failed(problem)
-    cache = user_folder() / "tools"
-    absent = missing(cache, origin) if given.tools else Missing((), ())
     packages = f"{pinned_packages(given.packages)} Python packages of {given.packages}" if given.packages else ""
     if text := announcement(absent, usable_cores(), packages):
         _write(f"{text}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
+from physical_ai.disk_errors import sentence
 from physical_ai.input_errors import InputError, part_error
 from workbench.cli.commands import (
     accept,
@@ -54,7 +54,7 @@ from workbench.cli.commands import (
 )
 from workbench.cli.commands import run as run_workflows
 from workbench.cli.console import discard_output, err, out, print_json
-from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD, UNWRITABLE
+from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
 from workbench.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
 from workbench.cli.recorded import fault_in_recording, forget
 
@@ -168,23 +168,13 @@ def run(arguments: list[str]) -> int:
         discard_output()  # nothing reads stdout any more; Typer and Rich turn this into a SystemExit
         return UNREAD
     except OSError as problem:
-        if problem.errno not in UNWRITABLE:
+        said = sentence(problem)
+        if said is None:
             raise
         discard_output()
-        err.print(f"physai: {_unwritable(problem)}", markup=False, style="red")
+        err.print(f"physai: {said}", markup=False, style="red", soft_wrap=True)
         return FAILED
     return code
-
-
-def _unwritable(problem: OSError) -> str:
-    place = str(problem.filename or "a file")
-    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        where = f" for {problem.filename}" if problem.filename else ""
-        return f"there is no space left{where}\n  Free some, or write to another disk."
-    return (
-        f"{place} cannot be written: {problem.strerror}\n  Name a folder of your own with PHYSAI_HOME, or make this one"
-        " writable."
-    )
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -117,6 +120,42 @@ def test_a_run_that_was_interrupted_exits_as_an_interrupted_program(
     shown = capfd.readouterr()
     assert json.loads(shown.out)["error"] == {"exitCode": code, "text": str(problem), "faults": []}
     assert str(problem) in shown.err
+
+
+def test_a_file_where_the_users_folder_has_to_be_is_named_and_another_one_is_a_defect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PHYSAI_HOME", str(tmp_path / "home"))
+    for name in ("home", "other"):
+        (tmp_path / name).touch()
+
+    def made(name: str) -> Callable[..., None]:
+        return lambda *_, **__: (tmp_path / name / "locks").mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(main, "_command", lambda: made("home"))
+    assert main.run(["up"]) == 1
+    said = capsys.readouterr().err
+    assert f"physai: {tmp_path}/home is a file, and a folder has to be there.\n  Move it away, or name a folder" in said
+    monkeypatch.setattr(main, "_command", lambda: made("other"))
+    with pytest.raises(NotADirectoryError):
+        main.run(["up"])
+
+
+def test_a_full_disk_in_the_copy_of_a_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(source: str, _: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", source)
+
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from" / "file").touch()
+
+    def copy(*_: object, **__: object) -> None:
+        shutil.copytree(tmp_path / "from", tmp_path / "to", copy_function=full)
+
+    monkeypatch.setattr(main, "_command", lambda: copy)
+    assert main.run(["up"]) == 1
+    assert "physai: there is no space left.\n" in capsys.readouterr().err
 
 
 def test_an_interruption_while_a_command_is_loaded_is_no_traceback(

@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from physical_ai.repository import ROOT
 from simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox, transfer
+from simulator.tools import __main__ as command
 from simulator.tools.families import FAMILIES, Family, locked
 from simulator.tools.reporting import ToolLines
 from tests.support import publisher
@@ -57,6 +59,54 @@ def test_a_cache_that_must_not_be_written_is_named(
     monkeypatch.setattr(Path, "mkdir", forbidden)
     with pytest.raises(BuildFailed, match=rf"{tmp_path} cannot be written: .*\n.*PHYSAI_HOME"):
         toolbox(tmp_path, families=[ETCD], origin=Origin.AUTO)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        pytest.param(lambda home: home.write_text("x"), "{home} is a file, and a folder has to be there", id="home"),
+        pytest.param(
+            lambda home: (home.mkdir(), (home / "tools").touch()), "{home}/tools is a file, and a folder", id="tools"
+        ),
+        pytest.param(
+            lambda home: (home.mkdir(), (home / "tools").symlink_to("/nowhere")),
+            "{home}/tools is a link to /nowhere, which does not exist",
+            id="a link to nothing",
+        ),
+        pytest.param(
+            lambda home: (home / "tools" / "etcd.lock").mkdir(parents=True),
+            "{home}/tools/etcd.lock is a folder, and a file has to be there",
+            id="a folder in place of a lock",
+        ),
+    ],
+)
+def test_something_else_where_the_cache_has_to_be_is_named(
+    tmp_path: Path, made: Callable[[Path], object], said: str
+) -> None:
+    home = tmp_path / "home"
+    made(home)
+    with pytest.raises(BuildFailed, match=rf"{said.format(home=home)}.*\n.*PHYSAI_HOME"):
+        toolbox(home / "tools", families=[ETCD], origin=Origin.AUTO)
+
+
+def test_a_full_disk_for_temporary_files_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(install, "build", full)
+    with pytest.raises(BuildFailed, match=r"No usable temporary directory found in \['/tmp'\]\.\n.*TMPDIR"):
+        toolbox(tmp_path, families=[ETCD], origin=Origin.BUILD)
+
+
+def test_the_command_that_needs_no_package_says_so_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    home.touch()
+    monkeypatch.setenv("PHYSAI_HOME", str(home))
+    monkeypatch.setattr(sys, "argv", ["simulator.tools", "--from", "release"])
+    assert command.main() == 1
+    assert f"error: {home} is a file, and a folder has to be there.\n" in capsys.readouterr().err
 
 
 def test_any_other_error_is_a_defect_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +164,8 @@ def test_two_processes_at_once_download_a_tool_once(tmp_path: Path) -> None:
             "etcd = [family for family in families.FAMILIES if family.name == 'etcd']\n"
             "print(toolbox(pathlib.Path(sys.argv[1]), families=etcd, origin=Origin.RELEASE).path('etcd').read_text())\n"
         )
-        command = [sys.executable, "-S", "-c", code, str(tmp_path / "cache")]
-        both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(2)]
+        words = [sys.executable, "-S", "-c", code, str(tmp_path / "cache")]
+        both = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(2)]
         outputs = [each.communicate(timeout=LIMIT)[0] for each in both]
     assert [each.strip() for each in outputs] == [CONTENT.strip()] * 2
     assert asked == ["/etcd"]

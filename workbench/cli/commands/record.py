@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from physical_ai.disk_errors import UNWRITABLE
 from workbench.cli.console import err, out, print_json
-from workbench.cli.exit_codes import FAILED, UNWRITABLE
+from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 
 Written = TypeVar("Written")
