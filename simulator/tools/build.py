@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simulator.tools.errors import BuildFailed
-from simulator.tools.families import HERE, Family, Progress, Report
+from simulator.tools.families import Family, Progress, Report
 from simulator.tools.go import GoMissing, find_go
+from simulator.tools.go_errors import explanation
 from simulator.tools.left_out import leaves_out, module_of, without
 
 FLAGS = (
@@ -94,9 +95,5 @@ def _stream(family: Family, module: Path, go: Path, log: Path, *args: str) -> It
             kept.write(line)
             yield line.rstrip()
     if process.returncode:
-        tail = "\n".join(f"  {line}" for line in log.read_text().splitlines()[-8:])
-        raise BuildFailed(
-            f"{HERE / family.name}: go {args[0]} failed with exit code {process.returncode}\n{tail}\n"
-            f"  Full log: {log}\n"
-            "  Needed: the Go module proxy and some 3 GB of disk. Run the command again to continue."
-        )
+        said = explanation(log.read_text(encoding="utf-8", errors="replace").splitlines(), log)
+        raise BuildFailed(f"simulator/tools/{family.folder.name}: go {args[0]} failed: {said}")

