@@ -17,6 +17,8 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 UNWRITABLE = FULL | FORBIDDEN
 """Error numbers of a full disk, and of a folder in which the user may not write."""
+FULL_BYTES = 1 << 20
+"""Free space below which a disk counts as full."""
 OBSTRUCTED = frozenset({errno.EEXIST, errno.EISDIR, errno.ENOTDIR})
 """Error numbers of a path in which something is of another kind than it has to be."""
 _TEMPORARY = "No usable temporary directory"
@@ -35,7 +37,7 @@ def sentence(problem: OSError, cache: Path | None = None, needed: str = "") -> s
     place = Path(os.fsdecode(problem.filename)) if isinstance(problem.filename, str | bytes) else cache
     number = _number(problem)
     if number in FULL:
-        disk = cache or place
+        disk = cache or place or _full()
         where = f" for {disk}{_free(disk)}" if disk is not None else ""
         more = f": {needed}" if needed else ""
         other = f"{_OTHER_FOLDER}, on another disk" if disk is not None else "write to another disk"
@@ -43,7 +45,8 @@ def sentence(problem: OSError, cache: Path | None = None, needed: str = "") -> s
     if number is not None and number in FORBIDDEN:
         named = place if place is not None else "a file"
         fix = f"{_OTHER_FOLDER[:1].upper()}{_OTHER_FOLDER[1:]}, or make this one writable."
-        return f"{named} cannot be written: {os.strerror(number)}.\n  {fix}"
+        can = "written" if number == errno.EROFS else "read or written"
+        return f"{named} cannot be {can}: {os.strerror(number)}.\n  {fix}"
     if number in OBSTRUCTED and place is not None and place.is_relative_to(cache or user_folder()):
         found = _obstacle(place)
         return f"{found}.\n  Move it away, or {_OTHER_FOLDER}." if found else None
@@ -68,6 +71,14 @@ def _obstacle(place: Path) -> str | None:
         if each.exists() and not each.is_dir():
             return f"{each} is a file, and a folder has to be there"
     return f"{place} is a folder, and a file has to be there" if place.is_dir() else None
+
+
+def _full() -> Path | None:
+    """The user's folder, or the one for temporary files, if its disk is full; an error while writing names no file."""
+    for each in (user_folder(), Path(os.environ.get("TMPDIR") or "/tmp")):  # noqa: S108 - only asked for its space
+        if each.is_dir() and shutil.disk_usage(each).free < FULL_BYTES:
+            return each
+    return None
 
 
 def _free(place: Path) -> str:

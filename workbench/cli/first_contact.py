@@ -46,7 +46,7 @@ class Folder(StateFolder):
             return parsed(self.state.read_text(encoding="utf-8"), stack, simulated=simulated)
         except FileNotFoundError:
             return Progress(stack, simulated, settings)
-        except (OSError, UnicodeDecodeError) as problem:
+        except UnicodeDecodeError as problem:
             raise Unreadable(str(problem)) from None
 
     def save(self, progress: Progress) -> None:

@@ -54,7 +54,7 @@ class Folder(StateFolder):
             return parsed(file.read_text(encoding="utf-8"), stack, pool, simulated=simulated)
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as problem:
+        except UnicodeDecodeError as problem:
             raise Unreadable(str(problem)) from None
 
     def save(self, progress: Progress) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from physical_ai import disk_errors
 from physical_ai.repository import ROOT
 from simulator.errors import Interrupted, SimulationError
 from workbench.cli import __main__, main, resident_command
 
+FIX = "  Move it away, or name a folder of your own with PHYSAI_HOME.\n"
 COMMAND = (sys.executable, "-m", "workbench.cli")
 
 
@@ -141,6 +143,17 @@ def test_a_file_where_the_users_folder_has_to_be_is_named_and_another_one_is_a_d
         main.run(["up"])
 
 
+@pytest.mark.parametrize("command", [("first", "dev-westus2"), ("move", "dev-westus2", "h100gpu", "--status")])
+def test_a_folder_of_state_that_cannot_be_read_is_not_taken_for_a_damaged_file(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PHYSAI_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").touch()
+    assert main.run([*command]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith(f"physai: {tmp_path}/home is a file, and a folder has to be there.\n{FIX}")
+
+
 def test_a_full_disk_in_the_copy_of_a_folder_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,11 +164,15 @@ def test_a_full_disk_in_the_copy_of_a_folder_is_named(
     (tmp_path / "from" / "file").touch()
 
     def copy(*_: object, **__: object) -> None:
-        shutil.copytree(tmp_path / "from", tmp_path / "to", copy_function=full)
+        shutil.copytree(tmp_path / "from", tmp_path / "to", copy_function=full, dirs_exist_ok=True)
 
     monkeypatch.setattr(main, "_command", lambda: copy)
+    monkeypatch.setenv("PHYSAI_HOME", str(tmp_path))
     assert main.run(["up"]) == 1
     assert "physai: there is no space left.\n" in capsys.readouterr().err
+    monkeypatch.setattr(disk_errors, "FULL_BYTES", 1 << 60)
+    assert main.run(["up"]) == 1
+    assert f"physai: there is no space left for {tmp_path} (" in capsys.readouterr().err
 
 
 def test_an_interruption_while_a_command_is_loaded_is_no_traceback(
