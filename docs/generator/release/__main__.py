@@ -10,7 +10,7 @@ from pathlib import Path
 
 from docs.generator.release.dating import date
 from docs.generator.release.problems import NotReleasable
-from docs.generator.release.version import write
+from docs.generator.release.version import require_number, write
 from physical_ai.repository import ROOT
 
 
@@ -23,9 +23,10 @@ def main(words: list[str] | None = None) -> int:
     given = parser.parse_args(words)
     try:
         if given.version is not None:
-            changed = write(ROOT, given.version)
-            if given.day is not None:
-                changed += date(ROOT, given.version, given.day)
+            require_number(given.version)
+            # The day first: of the two only this can be refused, and then no file is changed.
+            dated = date(ROOT, given.version, given.day) if given.day is not None else []
+            changed = write(ROOT, given.version) + dated
             print("\n".join(changed) if changed else f"The version is {given.version} already.")
             print("Next: git diff, a commit, and make release, which says what is left")
             return 0

@@ -80,7 +80,8 @@ def require_tag(commit: Commit, version: str, tag: str) -> None:
         problem = f"It is of commit {tagged[:12]}, and {commit.sha[:12]} is checked out."
         raise NotReleasable(f"{tag}\n  {problem}\n  Check it out: git checkout {tag}")
     if _git(commit.root, "cat-file", "-t", f"refs/tags/{tag}") != "tag":
-        raise NotReleasable(f"{tag}\n  It has no author and no signature.\n  Sign it: git tag --sign {tag}")
+        fix = f"git tag --delete {tag} && git tag --sign {tag} -m {tag}"
+        raise NotReleasable(f"{tag}\n  It has no author and no signature.\n  Make it again, signed: {fix}")
 
 
 def _commit_of(root: Path, tag: str) -> str | None:

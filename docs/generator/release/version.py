@@ -47,13 +47,18 @@ def released(root: Path) -> str:
     return own.version
 
 
+def require_number(version: str) -> None:
+    """Raises NotReleasable if `version` has another form than a release's."""
+    if NUMBER.fullmatch(version) is None:
+        raise NotReleasable(f"VERSION={version}\n  It is not the version of a release.\n  Write three numbers: 1.2.3")
+
+
 def write(root: Path, version: str) -> list[str]:
     """Writes `version` into all places of the checkout `root`. Returns the files that were changed.
 
     Raises NotReleasable if `version` has another form than a release's.
     """
-    if NUMBER.fullmatch(version) is None:
-        raise NotReleasable(f"VERSION={version}\n  It is not the version of a release.\n  Write three numbers: 1.2.3")
+    require_number(version)
     changed: list[str] = []
     for file in (SOURCE, *FOLLOWERS):
         path = root / file

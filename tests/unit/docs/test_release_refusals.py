@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from docs.generator.release import __main__ as command
 from docs.generator.release import rehearsal
 from docs.generator.release.problems import NotReleasable
+from docs.generator.release.version import released
 from tests.support import release_checkout
 from tests.support.release_checkout import commit, git
 
@@ -130,3 +133,25 @@ def test_a_distribution_without_its_licence_and_one_that_does_not_build_are_name
     project.write_text(project.read_text().replace("dependencies = [", "dependencies = [1, "))
     commit(checkout, "Break")
     assert "workbench/pyproject.toml\n  physical-ai-workbench cannot be built: " in refused(checkout)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--version", "2.0.0", "--day", "2026-12-31"], "releases/data/2.0.0.yaml\n  The file is missing"),
+        (["--version", VERSION, "--day", "31.12.2026"], "DAY=31.12.2026\n  It is no day"),
+        (["--version", "2", "--day", "2026-12-31"], "VERSION=2\n"),
+    ],
+)
+def test_a_version_that_is_refused_for_its_day_is_in_no_file(
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.setattr(command, "ROOT", checkout)
+    assert command.main(words) == 2
+    assert problem in capsys.readouterr().err
+    assert released(checkout) == VERSION
+    assert subprocess.run(["git", "status", "--porcelain"], cwd=checkout, capture_output=True, check=True).stdout == b""
