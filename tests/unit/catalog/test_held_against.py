@@ -11,6 +11,7 @@ from physical_ai import safe_yaml
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.held_against import Held, held
 from physical_ai.repository import ROOT
+from simulator.charts.crds import definitions
 from simulator.charts.models import modelled
 from simulator.scheduling import kai_names
 from simulator.tools import FAMILIES
@@ -66,6 +67,17 @@ def test_the_page_about_chart_models_names_each_with_its_versions(chart: str) ->
     page = (ROOT / "docs/reference/chart-models.md").read_text()
     assert f"`{chart}`" in page
     assert [version for version in modelled()[chart] if version not in page] == []
+
+
+def test_a_definition_that_a_row_calls_missing_is_not_in_the_model() -> None:
+    named = 0
+    for item in names("chart"):
+        texts = [text for text in item.differs if "missing" in text or text.startswith("no ")]
+        named += any("Network" in text for text in texts)
+        for version in (each for each in item.versions if each in modelled().get(item.name, ())):
+            kinds = [each["spec"]["names"]["kind"] for each in definitions(item.name, version)]
+            assert [kind for kind in kinds for text in texts if kind in text.replace(",", " ").split()] == []
+    assert named, "the rule has something to compare"
 
 
 def test_the_page_says_of_each_comparison_whether_it_was_repeated() -> None:
