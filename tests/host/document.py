@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.host import faults_cluster, faults_download, faults_driver, faults_host, faults_installer, faults_packages
+from tests.host import (
+    faults_cluster,
+    faults_download,
+    faults_driver,
+    faults_host,
+    faults_installer,
+    faults_packages,
+    faults_traces,
+)
 
 FILE = Path(__file__).resolve().parents[2] / "docs/reference/grid-agent-faults.md"
 TABLES = {
@@ -12,7 +20,7 @@ TABLES = {
     "Packages and network": faults_packages.FAULTS,
     "Host": faults_host.FAULTS,
     "Installer": faults_installer.FAULTS,
-    "Drivers in place, licence, traces of other set-ups": faults_driver.FAULTS,
+    "Drivers in place, licence, traces of other set-ups": (*faults_driver.FAULTS, *faults_traces.FAULTS),
     "API server": faults_cluster.FAULTS,
 }
 EVERY = [fault for table in TABLES.values() for fault in table]

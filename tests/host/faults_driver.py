@@ -1,4 +1,4 @@
-"""Faults of drivers that are on the node already, of the licence, and traces of other set-ups."""
+"""Faults of drivers that are on the node already, and of the licence."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from tests.host.faults import Act, Fault, inject, remove
 from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD
 from tests.host.node import RTX_PRO_6000
-from tests.host.operator import MARKER
 
-ROOT = "/run/nvidia/driver"
 AKS_MARKER = "/opt/azure/aks-gpu/dkms-marker"
 
 
@@ -93,30 +91,6 @@ def _no_uvm_node(harness: Harness) -> None:
 
 def _uvm_node(harness: Harness) -> None:
     harness.wait("the device node exists", lambda: harness.node.run("test", "-e", "/dev/nvidia-uvm").returncode == 0)
-
-
-def _stale_marker(harness: Harness) -> None:
-    harness.node.write(MARKER, "")
-
-
-def _legacy_bind(harness: Harness) -> None:
-    harness.node.write(MARKER, "")
-    harness.node.run("mkdir", "-p", ROOT)
-    assert harness.node.run("mount", "--bind", "/", ROOT).returncode == 0
-
-
-def _deleted_mount(harness: Harness) -> None:
-    harness.node.run("mkdir", "-p", ROOT, "/run/before")
-    assert harness.node.run("mount", "--bind", "/run/before", ROOT).returncode == 0
-    assert harness.node.run("rmdir", "/run/before").returncode == 0
-
-
-def _no_traces(harness: Harness) -> None:
-    assert harness.node.read(MARKER) is None
-    assert ROOT not in (
-        harness.node.read("/proc/self/mountinfo") or harness.node.run("cat", "/proc/self/mountinfo").stdout
-    )
-    assert harness.node.run("test", "-e", "/usr/bin/env").returncode == 0, "the root itself was unmounted"
 
 
 def _unloaded_uvm(harness: Harness) -> None:
@@ -301,30 +275,6 @@ FAULTS = (
         live=inject("mig-lost"),
         says="MIG",
         mend=remove("mig-lost"),
-        deep=True,
-    ),
-    Fault(
-        "a stale marker of the seed deployment",
-        "recovers",
-        "Removes it before any change.",
-        live=_stale_marker,
-        then=_no_traces,
-        deep=True,
-    ),
-    Fault(
-        "the bind mount of the seed deployment",
-        "recovers",
-        "Unmounts it without force; the root remains.",
-        live=_legacy_bind,
-        then=_no_traces,
-        deep=True,
-    ),
-    Fault(
-        "a mount on /run/nvidia/driver whose source is deleted",
-        "recovers",
-        "Unmounts it.",
-        live=_deleted_mount,
-        then=_no_traces,
         deep=True,
     ),
 )

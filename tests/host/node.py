@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from tests.host.installers import MODULES, Flavour, module
 from tests.host.namespaces import FAKES, Booted, Network, scratch
+from tests.host.node_faults import FaultyTools
 from tests.support.waiting import LIMIT
 
 KERNEL, NEXT_KERNEL = "6.8.0-1041-azure", "6.8.0-1044-azure"
@@ -32,18 +32,17 @@ SBIN = (
 OURS = ("lib.sh", "supervise", "nvidia-uninstall", "nvidia-smi", "nvidia-modprobe", "installer.sh", "boot.sh")
 
 
-class Node:
+class Node(FaultyTools):
     """One node. Its disk outlives `reboot`; `hw` is the machine under the operating system."""
 
     def __init__(self, name: str = "rtx-0") -> None:
         self.name = name
         self.where = Path(tempfile.mkdtemp(prefix="grid-node-", dir=scratch()))
-        self.hw = self.where / "hw"
+        super().__init__(self.where / "hw")
         for folder in ("upper", "work", "hw/hold", "hw/held", "hw/faults"):
             (self.where / folder).mkdir(parents=True)
         self.network = Network()
         self._booted: Booted | None = None
-        self._passed = 0
         self._hardware(
             name=name,
             kernel=KERNEL,
@@ -210,50 +209,6 @@ class Node:
             check=False,
             stdin=subprocess.DEVNULL,
         )
-
-    # -- faults
-
-    def fault(self, *names: str, once: bool = False) -> None:
-        for name in names:
-            (self.hw / "faults" / name).write_text("once" if once else "")
-
-    def mend(self, *names: str) -> None:
-        for name in names or os.listdir(self.hw / "faults"):
-            (self.hw / "faults" / name).unlink(missing_ok=True)
-
-    def steps(self) -> list[str]:
-        """What the node's tools were asked to change, in order."""
-        return (self.hw / "steps").read_text().split("\n")[:-1]
-
-    def hold(self, step: str, time: int = 0) -> None:
-        """A process that reaches this step waits there until `release`: the next time, or the given one."""
-        time = time or self.steps().count(step) + 1
-        (self.hw / "hold" / step).write_text(f"{time}\n")
-
-    def held(self, step: str) -> bool:
-        return (self.hw / "held" / step).exists()
-
-    def release(self, step: str) -> None:
-        (self.hw / "hold" / step).unlink(missing_ok=True)
-        (self.hw / "held" / step).unlink(missing_ok=True)
-
-    def hold_next(self, passed: list[str] | None) -> None:
-        """Release the process held so, and hold one that reaches a step not in the list; None: hold none."""
-        waiting, held = self.hw / "hold-next", self.hw / "held-next"
-        waiting.unlink(missing_ok=True)
-        self._passed = len(passed or [])
-        if passed is not None:
-            (self.hw / "hold-new").write_text("".join(f"{step}\n" for step in passed))
-            (self.hw / "hold-new").rename(waiting)
-        held.unlink(missing_ok=True)
-
-    def held_next(self) -> list[str]:
-        """The steps held so far, once another one is."""
-        try:
-            steps = (self.hw / "held-next").read_text().split("\n")[:-1]
-        except FileNotFoundError:
-            return []
-        return steps if len(steps) > self._passed else []
 
     # -- what is there
 
