@@ -38,6 +38,8 @@ class GridPlan:
     """Tolerations for every taint of the GRID pools, Spot's included."""
     image_registry: str
     image_pull_secret: str | None = None
+    on_delete: bool = False
+    """True if a node keeps its agent, and with it its driver, until somebody deletes the agent's Pod."""
 
     @property
     def versions(self) -> str:
@@ -65,6 +67,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
         tuple(gpu_facts.tolerations_of(settings, pools.values())),
         settings.grid_driver.image_registry,
         settings.grid_driver.image_pull_secret,
+        settings.grid_driver.update_strategy == "OnDelete",
     )
 
 

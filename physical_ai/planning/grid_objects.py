@@ -72,6 +72,8 @@ def agent_rights(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[di
 def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, agent: agents.Program) -> dict[str, Any]:
     """DaemonSet of the agent: the manifest, completed for a stack."""
     completed = copy.deepcopy(dict(manifest))
+    if plan.on_delete:
+        completed["spec"]["updateStrategy"] = {"type": "OnDelete"}
     template = completed["spec"]["template"]
     template["metadata"]["annotations"] = {
         VERSION_ANNOTATION: plan.versions,

@@ -34,8 +34,10 @@ def wanted(inputs: Mapping[str, Any], pool: str) -> Mapping[str, Any] | None:
 
 def installs(change: Change, pool: str) -> bool:
     """True if the change makes the agent install or remove the pool's driver, or if the inputs do not say that it does
-    not.
+    not. Agents whose Pods stay until `physai roll` deletes them install nothing by a change.
     """
+    if change.op == "update" and at(change.new, "spec.updateStrategy.type") == "OnDelete":
+        return False
     before, after = wanted(change.old, pool), wanted(change.new, pool)
     return before is None or after is None or any(before.get(key) != after.get(key) for key in INSTALLS)
 

@@ -19,7 +19,8 @@ GATED: Mapping[DriverSource, str] = {
         " gets the newest one by itself"
     ),
     DriverSource.GRID: (
-        "the GRID agent upgrades its nodes by itself: set gridDriver.updateStrategy: OnDelete, and deploy that first"
+        "the GRID agent upgrades its nodes by itself: set gridDriver.updateStrategy: OnDelete, deploy that, with"
+        " another driver or before it, and run this command after it"
     ),
     DriverSource.AKS: (
         "its driver is part of the node image: physai move STACK POOL --to nodeImage=newest; for operands of the GPU"

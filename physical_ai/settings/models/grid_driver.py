@@ -28,6 +28,7 @@ SecretName = Annotated[
 Kernel = Annotated[str, written(r"^\d+\.\d+[A-Za-z0-9._-]*$", "a kernel release, like 6.8.0-1052-azure")]
 GridModules = Literal["auto", "open", "proprietary"]
 UpgradePolicy = Literal["wait", "drain", "force"]
+UpdateStrategy = Literal["RollingUpdate", "OnDelete"]
 
 
 class GridInstaller(Model):
@@ -87,6 +88,11 @@ class GridDriver(Model):
         default="wait",
         description="GPU Pods that block a driver change: wait for their end, drain them (disruption budgets are"
         " kept), or force (delete them).",
+    )
+    update_strategy: UpdateStrategy = Field(
+        default="RollingUpdate",
+        description="RollingUpdate: the agents change the nodes' drivers one after the other, when they have waited as"
+        " upgradePolicy says. OnDelete: a node keeps its driver until physai roll gives it its turn.",
     )
     present: bool = Field(
         default=True,

@@ -101,6 +101,11 @@ def test_the_engine_does_not_wait_for_builds_and_one_node_follows_the_other(simu
     }
 
 
+def test_nodes_keep_their_agent_until_its_pod_is_deleted_where_the_stack_says_so(simulate: Simulate) -> None:
+    inputs = agent(simulate("dev-westus2", {"gridDriver": {"updateStrategy": "OnDelete"}})).inputs
+    assert inputs["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
 def test_the_pod_is_one_that_nodes_keep_and_monitors_find(simulate: Simulate) -> None:
     found = template(simulate("dev-westus2"))
     pod = found["spec"]

@@ -153,6 +153,7 @@ def test_doubts_are_said_below_the_judgement() -> None:
 def grid(
     *,
     upgrade: str,
+    strategy: str = "RollingUpdate",
     before: str = "1",
     after: str = "2",
     others: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
@@ -161,7 +162,8 @@ def grid(
     def inputs(version: str) -> dict[str, object]:
         plan = GridPlan({"rtxprogpu": {"version": version, "upgrade": upgrade, **more}, **others}, (), "docker.io")
         template = {"metadata": {"annotations": {"physical-ai/grid-driver-wanted": plan.document}}}
-        return {"metadata": {"name": "gpu-grid-driver-installer"}, "spec": {"template": template}}
+        spec = {"template": template, "updateStrategy": {"type": strategy}}
+        return {"metadata": {"name": "gpu-grid-driver-installer"}, "spec": spec}
 
     return Planned("DaemonSet", "update", ("spec.template",), inputs(before), inputs(after))
 
@@ -179,6 +181,7 @@ VGPU_SERVICE = replace(SERVICE, pool="rtxprogpu")
         (grid(upgrade="drain"), VGPU_TASK, (Fate.ENDED, True)),
         (grid(upgrade="drain"), replace(VGPU_SERVICE, budget="team/keep"), (Fate.UNTOUCHED, False)),
         (grid(upgrade="force"), VGPU_TASK, (Fate.ENDED, True)),
+        (grid(upgrade="force", strategy="OnDelete"), VGPU_TASK, (Fate.UNTOUCHED, True)),
         (grid(upgrade="force"), replace(VGPU_SERVICE, budget="team/keep"), (Fate.RESTARTED, True)),
         (grid(upgrade="force", after="1"), VGPU_TASK, (Fate.UNTOUCHED, True)),
         (grid(upgrade="force", others=OTHER), VGPU_TASK, (Fate.ENDED, True)),
