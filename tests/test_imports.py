@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "goodput": {"catalog", "health", "kubernetes", "settings"},
     "impact": {"catalog", "kubernetes", "readiness", "settings"},
     "moves": {"catalog", "health", "impact", "kubernetes", "readiness", "settings", "subscription", "upgrade"},
-    "rolls": {"catalog", "health", "impact", "kubernetes", "moves", "readiness", "settings"},
+    "rolls": {"catalog", "health", "impact", "kubernetes", "moves", "readiness", "settings", "subscription"},
     "upgrade": {"releases", "settings", "untrusted"},
     "recordings": {"catalog", "kubernetes", "readiness", "servers", "subscription"},
     # A part's settings are in the tree of settings, and its plan reads that tree.

@@ -52,3 +52,5 @@ def test_the_budgets_of_a_cluster_are_listed(
     (found,) = [each for each in json.loads(out)["findings"] if each["topic"] == "upgrade"]
     assert found["status"] == severity
     assert says in found["message"]
+    planned = {each["subject"] for each in json.loads(out)["findings"] if each["topic"] == "node upgrade"}
+    assert {"h100gpu", "Kubernetes", "node images"} <= planned

@@ -17,7 +17,7 @@ from workbench.cli.exit_codes import FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
 
 if TYPE_CHECKING:
-    from physical_ai.settings import Settings
+    from physical_ai.settings import Loaded, Settings
     from workbench.cli.azure_login import Reached
     from workbench.cli.requested_stack import RequestedStack
     from workbench.policies import Stack as Declared
@@ -98,7 +98,7 @@ def check(  # noqa: PLR0917 - each is an option
         with doing("asking Azure" if not offline else f"reading what the program declares for {stack}"):
             reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
             findings, declared = _of_azure(requested, reached, today, verdict=verdict)
-            findings = [*findings, *_budgets(settings, kubeconfig)]
+            findings = [*findings, *_budgets(settings, kubeconfig), *_node_upgrades(loaded, kubeconfig, reached)]
         asked = "Azure"
     findings = [*findings, *_time_to_first_gpu(requested, declared)]
     checksums = [*unverified(loaded.plan.charts), *unrecorded(recorded())]
@@ -177,6 +177,35 @@ def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
     except (Unreachable, Unusable) as problem:
         text = f"The cluster's disruption budgets cannot be read: {problem}"
         yield Finding(Severity.UNKNOWN, upgrade_budgets.TOPIC, "disruption budgets", text, None, str(kubeconfig))
+
+
+def _node_upgrades(loaded: Loaded, kubeconfig: Path | None, reached: Reached | None) -> Iterator[Finding]:
+    """Findings about an upgrade of Kubernetes or node images of a cluster: quota, Pods, windows. None without a
+    kubeconfig, or if the cluster cannot be read, which is reported already.
+    """
+    from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
+    from physical_ai.catalog.system_namespaces import SYSTEM_NAMESPACES
+    from physical_ai.planning import namespaces
+    from physical_ai.readiness import Unreachable, Unusable
+    from workbench.cli.cluster_gates import real_cluster
+    from workbench.impact import read_situation
+    from workbench.preflight import Unanswered
+    from workbench.rolls.aks import drains, surges, windows
+
+    if kubeconfig is None:
+        return
+    settings, now = loaded.settings, datetime.datetime.now(datetime.UTC)
+    platform = {*SYSTEM_NAMESPACES, *namespaces.created(settings, loaded.plan)} - {WORKFLOWS_NAMESPACE}
+    try:
+        usages = reached.azure.usages(settings.region) if reached is not None else None
+    except Unanswered:
+        usages = None
+    yield from surges(settings, usages)
+    yield from windows(settings, now)
+    try:
+        yield from drains(settings, read_situation(real_cluster(kubeconfig, settings).get, platform).work, now)
+    except (Unreachable, Unusable):
+        return
 
 
 def _others(stack: str) -> Iterator[Settings]:
