@@ -14,6 +14,7 @@ import pytest
 
 from docs.generator.packages import LOADED, read
 from physical_ai.repository import ROOT
+from tests.support.cases import in_one_test
 
 MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
@@ -168,7 +169,7 @@ def test_every_package_is_known() -> None:
     assert {path for path, package in packages().items() if not package} == OUTSIDE
 
 
-@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+@in_one_test("package", sorted(MAY_IMPORT))
 def test_imports_point_one_way(package: str) -> None:
     wrong = {
         path: beyond
@@ -179,7 +180,7 @@ def test_imports_point_one_way(package: str) -> None:
     assert wrong == {}
 
 
-@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+@in_one_test("package", sorted(MAY_IMPORT))
 def test_what_a_package_may_import_it_does_import(package: str) -> None:
     assert MAY_IMPORT[package] - read(ROOT).arrows.get(package, set()) == set()
 
@@ -188,8 +189,8 @@ def test_no_circle_of_modules() -> None:
     TopologicalSorter(read(ROOT).imports).prepare()  # names a circle in its error
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4])
-@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+@in_one_test("depth", [2, 3, 4])
+@in_one_test("package", sorted(MAY_IMPORT))
 def test_no_circle_of_folders(package: str, depth: int) -> None:
     """`depth`: how many parts of a module's path name its folder, or itself where it is in none so deep."""
     graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
@@ -201,7 +202,7 @@ def test_no_circle_of_folders(package: str, depth: int) -> None:
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("package", sorted(FREE_OF_PULUMI))
+@in_one_test("package", sorted(FREE_OF_PULUMI))
 def test_decisions_do_without_pulumi(package: str) -> None:
     wrong = [path for path in packages() if packages()[path] == package and knows_pulumi(path)]
     assert [path for path in wrong if "/policies/pack/" not in path] == []  # which speaks with the engine

@@ -1,10 +1,10 @@
-"""Number of examples that a property of Hypothesis gets: an eighth in `make test`, all of them in `make test-deep`."""
+"""Number of examples for a property of Hypothesis: a sixteenth in `make test`, all of them in `make test-deep`."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-SHARE = 8
+SHARE = 16
 
 
 def examples(count: int) -> settings:

@@ -13,6 +13,7 @@ from grid_agent import api as grid
 from grid_agent.facts import ClusterError
 from json_http import ApiServer, Refused, Server
 from tests.support import misbehaving_server as server
+from tests.support.cases import in_one_test
 
 ANSWERS = {"has items that are none", "has null for an item", "has labels in a list", "has an item without metadata",
            "goes on with the same page", "has a next page that is none"}  # fmt: skip
@@ -35,8 +36,8 @@ def account(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", sorted(server.WRONG.keys() - ANSWERS))
-@pytest.mark.parametrize("client", CLIENTS)
+@in_one_test("name", sorted(server.WRONG.keys() - ANSWERS))
+@in_one_test("client", CLIENTS)
 def test_a_wrong_answer_is_refused(client: str, name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_http, "SECONDS", 0.3)
     said = "an answer"

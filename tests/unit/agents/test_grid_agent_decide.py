@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from grid_agent.decide import decide
 from grid_agent.memory import Memory
 from grid_agent.steps import State, Step
+from tests.support.cases import in_one_test
 from tests.support.grid_agent_cases import CASES
 from tests.support.grid_agent_cases.case import NOW, OPEN, Case
 from tests.support.grid_agent_fake import installed, wanted
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name.replace(" ", "-") for case in CASES])
+@in_one_test("case", CASES, ids=[case.name.replace(" ", "-") for case in CASES])
 def test_decision(case: Case) -> None:
     plan = case.plan()
     assert (plan.state, plan.reason, plan.step) == (case.state, case.reason, case.step), plan.sentence

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.repository import GRID_AGENT
+from tests.support.cases import in_one_test
 
 FOLDER = GRID_AGENT
 MODULES = sorted((FOLDER / "grid_agent").glob("*.py"))
@@ -17,7 +18,7 @@ SCRIPTS = sorted((FOLDER / "host").glob("*.sh"))
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[path.name for path in MODULES])
+@in_one_test("path", MODULES, ids=[path.name for path in MODULES])
 def test_modules_need_nothing_but_python_3_10(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 10))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}

@@ -9,6 +9,7 @@ import pytest
 
 from grid_agent.report.reading import read_report, spelled
 from grid_agent.report.tree import Unreadable
+from tests.support.cases import in_one_test
 from tests.support.smi_reports import Lines, Printed, changed, mig_gpu, older_gpu, vgpu, volta_gpu, whole_gpu
 
 H100 = Path("tests/fixtures/acceptance/h100")
@@ -164,8 +165,8 @@ def test_what_a_report_should_say_and_does_not_is_unknown(path: tuple[str, ...])
     assert any("there is no line" in each for each in gpu.unknown), gpu.unknown
 
 
-@pytest.mark.parametrize("value", ["ERR!", "[Unknown Error]", "Unknown Error", "perhaps", "-1", "1e3", "\x00No", "９"])
-@pytest.mark.parametrize("path", [each for each in REQUIRED if len(each) > 1], ids=", ".join)
+@in_one_test("value", ["ERR!", "[Unknown Error]", "Unknown Error", "perhaps", "-1", "1e3", "\x00No", "９"])
+@in_one_test("path", [each for each in REQUIRED if len(each) > 1], ids=", ".join)
 def test_a_value_in_other_words_is_unknown_and_named_with_its_line(path: tuple[str, ...], value: str) -> None:
     if path == ("ECC Errors", "Volatile"):
         return

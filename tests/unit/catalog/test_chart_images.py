@@ -14,6 +14,7 @@ from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.images import chart_images as of_stack
 from physical_ai.settings.facts.pinned_images import floating_images, named_images, pinned_images
+from tests.support.cases import in_one_test
 from tests.support.stacks import STACKS
 
 MODELS = ROOT / "simulator" / "charts" / "data"
@@ -39,7 +40,7 @@ def test_every_pinned_chart_has_its_images() -> None:
 PINS = list(pinned_charts().values())
 
 
-@pytest.mark.parametrize("pin", PINS, ids=lambda pin: f"{pin.name}-{pin.version}")
+@in_one_test("pin", PINS, ids=lambda pin: f"{pin.name}-{pin.version}")
 def test_every_pin_has_its_images_by_tag_or_digest(pin: Chart) -> None:
     images = pinned_images(pin)
     assert images
@@ -60,7 +61,7 @@ def test_a_pin_that_nothing_was_read_for_is_refused_until_its_row_is_there() -> 
         pinned_images(pin)
 
 
-@pytest.mark.parametrize("pin", [each for each in PINS if each.name not in named_images()], ids=lambda pin: pin.name)
+@in_one_test("pin", [each for each in PINS if each.name not in named_images()], ids=lambda pin: pin.name)
 def test_the_registry_is_asked_about_every_image_of_a_pin(pin: Chart) -> None:
     """Below a repository of `images`, or itself."""
     asked = [each.image for each in images_of(pin.name)]

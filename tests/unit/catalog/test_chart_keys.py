@@ -12,6 +12,7 @@ from physical_ai.catalog import UnknownName
 from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.catalog.compat.tables import switches
 from physical_ai.findings import Finding
+from tests.support.cases import in_one_test
 from tests.support.examples import examples
 
 READ = ("v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
@@ -90,7 +91,7 @@ DEAD = [
 ]
 
 
-@pytest.mark.parametrize(("release", "path", "rule", "place"), DEAD)
+@in_one_test(("release", "path", "rule", "place"), DEAD)
 def test_a_key_without_effect_is_reported_with_the_right_path(release: str, path: str, rule: str, place: str) -> None:
     finding = only(release, nested(path))
     assert path == finding.where or path.startswith(f"{finding.where}.")

@@ -21,6 +21,7 @@ from physical_ai.catalog.gpu_lookup import operator_release
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.settings import load
 from physical_ai.settings.rules.compat import of_charts
+from tests.support.cases import in_one_test
 
 DAY = datetime.date(2026, 11, 27)
 PINS = pinned_charts().values()
@@ -90,7 +91,7 @@ def test_no_pinned_chart_is_retracted() -> None:
     assert not pinned_charts().keys() & retracted_charts().keys()
 
 
-@pytest.mark.parametrize("chart", PINS, ids=lambda chart: f"{chart.name}-{chart.version}")
+@in_one_test("chart", PINS, ids=lambda chart: f"{chart.name}-{chart.version}")
 def test_keys_were_read_at_the_pinned_version_or_the_pin_says_where(chart: Chart) -> None:
     """A keys file names its versions: keys of another one are an exception with a reason, not an oversight."""
     read = keys_read(chart.name)

@@ -27,6 +27,7 @@ from physical_ai.catalog.gpu_load import (
 )
 from physical_ai.catalog.gpu_lookup import builds, within
 from physical_ai.findings import Severity
+from tests.support.cases import in_one_test
 from tests.support.examples import examples
 
 TODAY = datetime.date(2026, 11, 20)
@@ -146,7 +147,7 @@ RULES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "changes", "severity"), RULES)
+@in_one_test(("rule", "changes", "severity"), RULES)
 def test_a_change_for_the_worse_is_reported_by_its_rule(rule: str, changes: dict[str, Any], severity: str) -> None:
     assert changed(**changes).get(rule, "absent") == severity
     assert rule not in found(GOOD)

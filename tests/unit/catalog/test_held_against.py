@@ -15,6 +15,7 @@ from simulator.charts.crds import definitions
 from simulator.charts.models import modelled
 from simulator.scheduling import kai_names
 from simulator.tools import FAMILIES
+from tests.support.cases import in_one_test
 
 SIMULATOR = ROOT / "simulator"
 OWN = {"charts", "cluster", "control_plane", "controllers", "faults", "tools", "wire"}
@@ -35,7 +36,7 @@ def test_each_model_has_a_row() -> None:
     assert {item.name for item in names("model")} == folders
 
 
-@pytest.mark.parametrize("item", held(), ids=lambda item: f"{item.subject} {' '.join(item.versions)}")
+@in_one_test("item", held(), ids=lambda item: f"{item.subject} {' '.join(item.versions)}")
 def test_a_row_says_what_agrees_or_what_does_not(item: Held) -> None:
     assert item.agrees or item.differs
     assert item.kind != "chart" or item.versions
@@ -87,7 +88,7 @@ def test_the_page_says_of_each_comparison_whether_it_was_repeated() -> None:
     assert sum(line.endswith("| no |") for line in lines) == unrepeated
 
 
-@pytest.mark.parametrize("item", names("chart"), ids=lambda item: f"{item.name} {' '.join(item.versions)}")
+@in_one_test("item", names("chart"), ids=lambda item: f"{item.name} {' '.join(item.versions)}")
 def test_a_chart_of_which_the_tag_could_not_be_read_says_so(item: Held) -> None:
     """The pin's own facts and the row agree: without a tag, nothing was rendered at the pinned version."""
     unread = [version for version in item.versions if pinned_charts()[item.name, version].tag is None]

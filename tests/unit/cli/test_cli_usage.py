@@ -7,11 +7,12 @@ import json
 import pytest
 
 from docs.generator.commands import commands
+from tests.support.cases import in_one_test
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli.groups import ORDER, PANELS
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "problem", "advice"),
     [
         (["explan"], "physai: there is no command 'explan'", "Did you mean 'explain'?  All commands: physai --help"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.golden.declared_resources import FOLDER, cases, lines, path, recorded
 from tests.golden.regenerate import COMMAND
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 from tests.unit.conftest import Simulate
 
@@ -13,7 +12,7 @@ SHARED = azure_stacks()
 """Cases whose recording other tests use, too: those of stacks on Azure without an option."""
 
 
-@pytest.mark.parametrize("case", cases())
+@in_one_test("case", cases())
 def test_a_stack_declares_what_is_on_record(case: str, simulate: Simulate) -> None:
     found = lines(simulate(case) if case in SHARED else recorded(*cases()[case]))
     kept = path(case).read_text().splitlines()

@@ -14,6 +14,7 @@ from docs.generator.commands import commands
 from docs.generator.markdown import table
 from docs.generator.outputs import components
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from tests.support.recording import record
 from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.parts.slurm.test_settings_slurm import given as slurm
@@ -33,7 +34,7 @@ def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield path
 
 
-@pytest.mark.parametrize("page", pages.OWN, ids=lambda page: page.name)
+@in_one_test("page", pages.OWN, ids=lambda page: page.name)
 def test_the_page_is_fresh(page: Path) -> None:
     assert page.read_text(encoding="utf-8") == pages.OWN[page](), "run make docs-reference"
 

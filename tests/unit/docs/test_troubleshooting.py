@@ -11,6 +11,7 @@ import pytest
 from docs.generator.troubleshooting import BEGIN, FILE, renewed
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.document import FILE as GATES
+from tests.support.cases import in_one_test
 from tests.support.documentation import anchors, links
 
 SEARCHED = (
@@ -54,7 +55,7 @@ def test_the_index_links_to_every_section_once() -> None:
     assert sorted(anchor for _, anchor in index()) == sorted(sections())
 
 
-@pytest.mark.parametrize("anchor", sections())
+@in_one_test("anchor", sections())
 def test_a_section_has_a_cause_and_a_fix(anchor: str) -> None:
     text = sections()[anchor]
     assert text.index("**Cause.**") < text.index("**Fix.**")

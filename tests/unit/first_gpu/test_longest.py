@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.first_gpu.model import Step, longest
 
 SEEDS = range(150)
@@ -31,7 +32,7 @@ def every_path(steps: Sequence[Step], last: str) -> list[list[Step]]:
     return [[*chain, by_key[last]] for chain in ends]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_the_longest_path_is_the_longest_of_all(seed: int) -> None:
     steps = graph(seed)
     last = steps[-1].key
@@ -42,7 +43,7 @@ def test_the_longest_path_is_the_longest_of_all(seed: int) -> None:
     assert sum(each.minutes[1] for each in found.slow) == found.minutes[1]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_one_more_edge_never_shortens_the_path(seed: int) -> None:
     steps = graph(seed)
     before = longest(steps, steps[-1].key).minutes
@@ -54,7 +55,7 @@ def test_one_more_edge_never_shortens_the_path(seed: int) -> None:
             assert after[1] >= before[1]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_a_longer_step_never_shortens_the_path_and_lengthens_it_by_no_more(seed: int) -> None:
     steps = graph(seed)
     before = longest(steps, steps[-1].key).minutes

@@ -18,6 +18,7 @@ from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.readiness.nodes.signs import Alert, Seen
 from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.reader import Missing, Unreachable
+from tests.support.cases import in_one_test
 from workbench.cli.node_evidence import no_fault
 from workbench.health.acceptance import record as accepted
 from workbench.health.acceptance.record import CheckResult, NodeResult
@@ -93,7 +94,7 @@ NEXT_YEAR = "2027-03-01T00:00:00Z"
 NEWER = {"metadata": {"name": NODE, "uid": "of-another-machine"}, "spec": {"providerID": PROVIDER}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "codes"),
     [
         ("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", [79]),

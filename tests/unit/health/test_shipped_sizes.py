@@ -23,6 +23,7 @@ from simulator.gpu.hardware import of_size
 from simulator.gpu.node_state import NodeState
 from simulator.gpu.release import release
 from tests.support.acceptance_world import World, gpu_node
+from tests.support.cases import in_one_test
 from workbench.health.acceptance import jobs
 from workbench.health.acceptance.choosing import is_kept_out
 from workbench.health.acceptance.outputs.smi import read_smi
@@ -68,8 +69,8 @@ def accepted(settings: Settings, level: AcceptanceLevel, monkeypatch: pytest.Mon
     return world, result
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize(("sku", "source"), shipped())
+@in_one_test("level", LEVELS)
+@in_one_test(("sku", "source"), shipped())
 def test_a_healthy_node_passes_each_level_as_the_product_is_delivered_and_gets_work(
     sku: str, source: str, level: AcceptanceLevel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_healthy_node_passes_each_level_as_the_product_is_delivered_and_gets_w
         assert "health.acceptance.images.nccl-tests" in done["nccl"].message
 
 
-@pytest.mark.parametrize(("sku", "source"), shipped())
+@in_one_test(("sku", "source"), shipped())
 def test_with_an_image_of_nccl_s_tests_it_runs_where_a_node_has_two_gpus(
     sku: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

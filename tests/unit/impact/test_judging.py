@@ -12,6 +12,7 @@ import pytest
 from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
+from tests.support.cases import in_one_test
 from workbench.impact import Effect, Fate, Work, judge
 from workbench.impact.pools import PoolFacts
 from workbench.impact.telling import Seen, document, headline, sentences
@@ -78,7 +79,7 @@ BOUND = replace(SERVICE, needs_pool=True)
 WAITING = training(node="", pool="", started=None)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "work", "expected"),
     [
         (pool("delete"), training(), (Fate.ENDED, True)),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.kubernetes.cel import EvaluationError, Unsupported, evaluate
+from tests.support.cases import in_one_test
 
 SCOPE: dict[str, Any] = {
     "event": {"agent": "syslog-health-monitor", "isFatal": True, "errorCode": ["48", "79"]},
@@ -14,7 +15,7 @@ SCOPE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("expression", "value"),
     [
         ('event.agent == "syslog-health-monitor" && event.isFatal == true', True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.moves.layers import Move
 from workbench.moves.progress import Limits, Progress, Unreadable, parsed, same_request, text
 from workbench.moves.stages import BACK, FORWARD, Stage, stages
@@ -21,8 +22,8 @@ def up_to(stage: Stage, progress: Progress = NEW) -> Progress:
     return progress
 
 
-@pytest.mark.parametrize("stage", FORWARD, ids=lambda each: each.name)
-@pytest.mark.parametrize("outcome", ["failed", "waiting", None])
+@in_one_test("stage", FORWARD, ids=lambda each: each.name)
+@in_one_test("outcome", ["failed", "waiting", None])
 def test_it_goes_on_where_it_stopped_and_keeps_the_time_of_its_beginning(stage: Stage, outcome: str | None) -> None:
     stopped = up_to(stage).begun(stage, "t3")
     if outcome is not None:

@@ -16,6 +16,7 @@ from physical_ai.settings import Loaded, Overlay, load
 from simulator.osmo.control import interactive
 from simulator.osmo.control.interactive import Refusal, Running
 from simulator.osmo.control.policies import BUILT_IN, USER, allowed, roles_of
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 
 FACTS = interactive.facts()
@@ -46,8 +47,8 @@ def with_service() -> list[str]:
     return [stack for stack in azure_stacks() if load(stack).settings.osmo.installs_service]
 
 
-@pytest.mark.parametrize("row", FACTS["demanded"], ids=lambda row: row["path"])
-@pytest.mark.parametrize("stack", with_service())
+@in_one_test("row", FACTS["demanded"], ids=lambda row: row["path"])
+@in_one_test("stack", with_service())
 def test_what_the_service_fills_in_only_in_its_database_is_in_the_file(stack: str, row: dict[str, Any]) -> None:
     values = list(found(rendered(load(stack)), row["path"]))
     assert values

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.settings import Overlay, load
+from tests.support.cases import in_one_test
 from workbench.osmo.lint import RULES, Checked, Context, check_text, of_stack
 from workbench.osmo.workflow.rendering import Variables
 
@@ -35,7 +36,7 @@ def example(rule: str, kind: str) -> Checked:
     return check_text(path.read_text(), f"{kind}.yaml", stack(), path.parent)
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@in_one_test("rule", sorted(RULES))
 def test_each_rule_finds_its_failing_example(rule: str) -> None:
     result = example(rule, "fail")
     assert rule in rules_of(result)
@@ -47,7 +48,7 @@ def test_each_rule_finds_its_failing_example(rule: str) -> None:
         assert finding.fix
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@in_one_test("rule", sorted(RULES))
 def test_nothing_is_found_in_its_passing_example(rule: str) -> None:
     assert example(rule, "pass").findings == []
 

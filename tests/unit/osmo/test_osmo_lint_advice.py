@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from tests.support.lint_advice import BY_HAND, EDITS, NotApplicable, applied
 from workbench.osmo.lint import RULES, Checked, Context, check_text, of_stack
 from workbench.osmo.lint.finding import WorkflowFinding
@@ -85,7 +86,7 @@ def test_each_rule_has_an_advice_that_can_be_followed_or_says_why_a_person_has_t
     assert not EDITS.keys() & BY_HAND.keys()
 
 
-@pytest.mark.parametrize(("rule", "text"), [case[:2] for case in CASES], ids=[f"{each[0]}-{each[2]}" for each in CASES])
+@in_one_test(("rule", "text"), [case[:2] for case in CASES], ids=[f"{each[0]}-{each[2]}" for each in CASES])
 def test_an_advice_that_is_followed_ends_its_finding_and_adds_none_worse(rule: str, text: str) -> None:
     """Followed one after the other, as a reader does, until none of the rule is left."""
     result = checked(text, rule)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import osmo_recordings as recordings
+from tests.support.cases import in_one_test
 from tests.support.osmo_recorded_pods import pod_vectors, run_pod
 from tests.support.osmo_recordings import Vector
 from workbench.osmo.refusal import CRASH, Refusal
@@ -49,7 +50,7 @@ def assert_same_refusal(refusal: Refusal | None, error: dict[str, Any]) -> None:
 SMALL = [(file, vector) for file in recordings.KINDS for vector in recordings.vectors(file)]
 
 
-@pytest.mark.parametrize(("file", "vector"), SMALL, ids=[f"{file}-{vector['id']}" for file, vector in SMALL])
+@in_one_test(("file", "vector"), SMALL, ids=[f"{file}-{vector['id']}" for file, vector in SMALL])
 def test_functions_return_what_is_recorded(file: str, vector: Vector) -> None:
     answer, refusal = recordings.run(file, vector)
     if "error" in vector:
@@ -62,7 +63,7 @@ def test_functions_return_what_is_recorded(file: str, vector: Vector) -> None:
 WORKFLOWS = recordings.vectors("workflows")
 
 
-@pytest.mark.parametrize("vector", WORKFLOWS, ids=ids(WORKFLOWS))
+@in_one_test("vector", WORKFLOWS, ids=ids(WORKFLOWS))
 def test_workflow_files_are_accepted_or_refused_as_recorded(vector: Vector) -> None:
     answer, refusal = recordings.run_workflow(vector)
     if "error" in vector:

@@ -10,6 +10,7 @@ import pytest
 
 from physical_ai.findings import Severity
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from tests.support.paths import ROOT
 from workbench.osmo.lint import check_text, of_stack
 from workbench.osmo.sbatch import Converted, Platform, convert, platforms_of, text
@@ -126,7 +127,7 @@ def test_the_platform_is_the_partition_or_the_only_one_with_the_gpu() -> None:
     assert "there is no platform 'a100'" in refusals("--gpus=1", platform="a100")["job.sbatch:2"]
 
 
-@pytest.mark.parametrize("name", [option.name for option in BY_NAME.values() if option.outcome == "refused"])
+@in_one_test("name", [option.name for option in BY_NAME.values() if option.outcome == "refused"])
 def test_an_option_without_counterpart_is_refused_at_its_line(name: str) -> None:
     value = "" if BY_NAME[name].form != "value" else "=1"
     found = refusals(f"--time=10\n--{name}{value}\n--partition=cpu", platform=None)
@@ -147,7 +148,7 @@ def test_no_two_options_have_one_letter() -> None:
     assert len(BY_SHORT) == len([option for option in BY_NAME.values() if option.short])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("header", "problem"),
     [
         ("--nodes=2-4", "--nodes=2-4 leaves the number open"),
@@ -183,7 +184,7 @@ def test_a_value_that_has_no_counterpart_is_refused_at_its_line(header: str, pro
     assert problem in found["job.sbatch:3"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("header", "body", "problem"),
     [
         ("", "module load cuda", "a container has no modules"),

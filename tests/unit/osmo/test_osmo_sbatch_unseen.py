@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from physical_ai.findings import Severity
+from tests.support.cases import in_one_test
 from tests.unit.osmo.test_osmo_sbatch import IMAGE, converted, refusals, script, workflow
 from workbench.osmo.lint.run import MOST_FINDINGS
 from workbench.osmo.sbatch import Platform, convert, text
@@ -29,7 +30,7 @@ def problems(header: str, body: str) -> str:
     return "\n".join(refusals(header, body).values())
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "body",
     [
         'ARGS=(--container-image x --label)\nsrun "${ARGS[@]}" one',
@@ -94,7 +95,7 @@ def test_what_the_text_shows_is_converted(body: str) -> None:
     assert refusals("--gpus=1", body) == {}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("body", "why"),
     [
         ("srun torchrun --rdzv_endpoint=$(hostname):29500 train.py", "hostname"),
@@ -173,11 +174,11 @@ def test_the_usual_way_to_the_first_address_reads_what_the_task_has(nodes: int) 
     assert 'export MASTER_ADDR="$MASTER_ADDR"\n' in tasks[-1]["files"][0]["contents"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "program",
     ["docker run a", "podman run a", "enroot start a", "singularity exec --nv a b", "apptainer run a", "nerdctl run a"],
 )
-@pytest.mark.parametrize(
+@in_one_test(
     "form",
     [
         "{}",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import osmo_recordings as recordings
+from tests.support.cases import in_one_test
 from workbench.osmo.refusal import CRASH, Refusal
 from workbench.osmo.service.configuration import load, load_errors
 
@@ -55,7 +56,7 @@ def changed(place: tuple[Any, ...], value: Any) -> dict[str, Any]:
 MODELS = recordings.vectors("config-models")
 
 
-@pytest.mark.parametrize("vector", MODELS, ids=[vector["id"] for vector in MODELS])
+@in_one_test("vector", MODELS, ids=[vector["id"] for vector in MODELS])
 def test_configurations_load_and_read_as_recorded(vector: dict[str, Any]) -> None:
     config, expected = changed(*CHANGES[vector["id"]]), vector["expected"]
     errors = load_errors(config)

@@ -12,6 +12,7 @@ from parts.cluster_services.model import LoadBalancer, Longhorn, MetalLb, Storag
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Overlay, Settings, load
 from tests.support import existing_cluster as world
+from tests.support.cases import in_one_test
 from tests.support.existing_cluster import changed, found, lists, named
 from workbench.preflight.existing import Found, Wanted, judge_cluster, read_cluster
 from workbench.preflight.existing.reading import ADDRESS_POOLS, NODES, SNAPSHOT_CLASSES
@@ -203,7 +204,7 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "rule", "severity", "text"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@in_one_test(("given", "rule", "severity", "text"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_what_is_missing_is_found_with_what_it_costs(given: Found, rule: str, severity: Severity, text: str) -> None:
     matching = [each for each in of_rule(judged(given), rule, severity) if text in each.problem]
     assert matching

@@ -10,6 +10,7 @@ import pytest
 from physical_ai.readiness import ClosedGate, Expected
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import GATES
+from tests.support.cases import in_one_test
 from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, Situation, daemonset, pod
 from tests.support.readiness_situations import (
     CREATING,
@@ -209,7 +210,7 @@ def test_the_node_that_is_broken_below_works() -> None:
     assert Situation().grid().report().state == "ready"
 
 
-@pytest.mark.parametrize(("gate", "cause", "broken"), CASES, ids=[f"{gate}-{cause}" for gate, cause, _ in CASES])
+@in_one_test(("gate", "cause", "broken"), CASES, ids=[f"{gate}-{cause}" for gate, cause, _ in CASES])
 def test_cause(gate: str, cause: str, broken: Callable[[], Situation]) -> None:
     closed = first(broken())
     assert (closed.gate, closed.cause) == (gate, cause)
@@ -385,7 +386,7 @@ def test_a_driver_of_aks_that_is_gone_names_its_node_image_and_the_commands() ->
     assert "driver.source" in closed.fix
 
 
-@pytest.mark.parametrize("case", [*CASES, *OF_CLAIMS], ids=[cause for _, cause, _ in [*CASES, *OF_CLAIMS]])
+@in_one_test("case", [*CASES, *OF_CLAIMS], ids=[cause for _, cause, _ in [*CASES, *OF_CLAIMS]])
 def test_no_fix_sets_what_is_set_or_drains_where_nobody_is(case: tuple[str, str, Callable[[], Situation]]) -> None:
     situation = case[2]()
     fix = first(situation).fix

@@ -12,6 +12,7 @@ from physical_ai.readiness.existing import STACK_LABEL, Survey
 from physical_ai.readiness.existing_owners import Judgement, judge
 from physical_ai.readiness.installed_driver import OWNERS
 from physical_ai.settings import Loaded, Overlay, SettingsError, load, load_config
+from tests.support.cases import in_one_test
 from tests.unit.settings.test_settings_existing import LAB
 from workbench.mocks.existing_answers import described_cluster
 
@@ -106,7 +107,7 @@ BASELINE = {
 }
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("loaded", "policies", "found", "words"),
     [
         (

@@ -13,6 +13,7 @@ from physical_ai.readiness.nodes.counts import counts
 from physical_ai.readiness.nodes.findings import NodeFinding, advice_of, findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen, unusual
 from physical_ai.telemetry.rule_rows import alert_rows
+from tests.support.cases import in_one_test
 
 NODE = "aks-h100gpu-0"
 READY = {"type": "Ready", "status": "True"}
@@ -303,7 +304,7 @@ def signs_of(row: NodeCause) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("row", node_causes().values(), ids=lambda row: row.id)
+@in_one_test("row", node_causes().values(), ids=lambda row: row.id)
 def test_whatever_shows_a_cause_its_fix_names_node_pool_and_stack(row: NodeCause) -> None:
     for signs in signs_of(row):
         bad = [condition] if (condition := signs.pop("condition", None)) else []

@@ -12,6 +12,7 @@ from physical_ai.readiness.objects import EVICTION_TAINT
 from physical_ai.readiness.workloads import Workloads, doctor, explain
 from simulator.faults import faults
 from tests.support import fault_table
+from tests.support.cases import in_one_test
 from tests.support.fault_signs import POOL, Seen, pool_source, with_faults
 from tests.support.readiness_objects import NODE
 
@@ -41,7 +42,7 @@ def contradictions(seen: Seen) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("names", ALONE, ids=lambda names: names[0])
+@in_one_test("names", ALONE, ids=lambda names: names[0])
 def test_a_fault_is_named_by_every_command_with_one_remedy(names: tuple[str, ...]) -> None:
     seen = with_faults(*names)
     assert seen.red
@@ -49,7 +50,7 @@ def test_a_fault_is_named_by_every_command_with_one_remedy(names: tuple[str, ...
     assert len({each.remedy for each in seen.why()} - {""}) <= 1
 
 
-@pytest.mark.parametrize("names", ALONE, ids=lambda names: names[0])
+@in_one_test("names", ALONE, ids=lambda names: names[0])
 def test_what_is_red_without_a_prometheus_is_named_as_well(names: tuple[str, ...]) -> None:
     seen = with_faults(*names)
     without = Seen(replace(seen.given, alerts=None))

@@ -24,6 +24,7 @@ from physical_ai.readiness.platform.parts import KINDS, Installed, Part, install
 from physical_ai.readiness.platform.read import NAMESPACES, SECRETS, read_platform
 from physical_ai.readiness.workloads import Workloads, doctor, explain
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.stacks import load
 
 Json = dict[str, Any]
@@ -196,7 +197,7 @@ def test_a_whole_platform_has_nothing_to_say() -> None:
     assert named(cluster(healthy())) == []
 
 
-@pytest.mark.parametrize(("key", "state"), CASES, ids=lambda each: "/".join(each) if isinstance(each, tuple) else each)
+@in_one_test(("key", "state"), CASES, ids=lambda each: "/".join(each) if isinstance(each, tuple) else each)
 def test_each_part_is_named_with_what_brings_it_back(key: Key, state: str) -> None:
     held = without(key, state)
     found = [each for each in doctor(cluster(held)) if each.first.needs_action]

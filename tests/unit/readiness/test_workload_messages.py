@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.workloads import doctor, explain
+from tests.support.cases import in_one_test
 from tests.support.workload_messages import Row, named, scene, table
 
 CHANGES = re.compile(
@@ -19,7 +18,7 @@ CHANGES = re.compile(
 """A command that changes something, or the field of a Pod or setting that has to be changed."""
 
 
-@pytest.mark.parametrize(("of", "row"), table(), ids=map(named, table()))
+@in_one_test(("of", "row"), table(), ids=map(named, table()))
 def test_a_message_has_its_cause_and_its_own_sentence(of: str, row: Row) -> None:
     given = scene(of, row).workloads()
     found = explain("train-0", given)[1]

@@ -15,6 +15,7 @@ from physical_ai.readiness.platform.absence import State
 from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, read_workloads
 from physical_ai.readiness.workloads.model import STAGES
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_causes import NO_KAI, ONE_CAUSE
 from tests.support.workload_messages import table
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
@@ -60,7 +61,7 @@ def named(wanted: str, scene: Scene) -> list[str]:
     return [each.cause for each in explain(wanted, scene.workloads())[1]]
 
 
-@pytest.mark.parametrize("cause", sorted(ONE_CAUSE))
+@in_one_test("cause", sorted(ONE_CAUSE))
 def test_a_cause_is_named_and_nothing_else(cause: str) -> None:
     title, found = explain("train-0", ONE_CAUSE[cause].workloads())
     assert title.endswith("osmo-workflows/train-0")

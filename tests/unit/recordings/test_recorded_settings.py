@@ -10,6 +10,7 @@ import pytest
 from physical_ai.settings import Loaded, Overlay, load, load_config
 from physical_ai.settings.loaded import dump
 from tests.golden.declared_resources import cases
+from tests.support.cases import in_one_test
 from workbench.recordings.form import Entry
 from workbench.recordings.making import head, made
 from workbench.recordings.names import Replacer
@@ -37,7 +38,7 @@ def entries(given: Loaded) -> list[Entry]:
     return made([own, {"kind": "settings", "settings": given.raw}])
 
 
-@pytest.mark.parametrize("case", CASES)
+@in_one_test("case", CASES)
 def test_recorded_settings_load_as_those_of_the_stack(case: str) -> None:
     stack, overrides = CASES[case]
     given = load(stack, [Overlay("the test", {key: each for key, each in overrides.items() if key != "secrets"})])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.recordings.form import Entry
 from workbench.recordings.making import head, made
 
@@ -29,7 +30,7 @@ def message(text: str) -> str:
     return listed("/api/v1/events", message=text)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         f"GET https://h.acme.io/cb?to=https%3A%2F%2Fx%3Ftoken%3D{S}%26a failed",
@@ -164,7 +165,7 @@ def test_the_short_name_of_a_node_is_that_of_the_node() -> None:
     assert found[3]["items"][0]["message"] == f"{found[2]['items'][0]['metadata']['name']} is not ready"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "couldn't find key password in Secret ns/db",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.support.recorded_cluster import World
 from tests.support.recorded_cluster import recorded as recorded_lists
 from workbench.recordings.credentials import Remover
@@ -46,7 +47,7 @@ def test_variables_that_a_diagnosis_reads_keep_their_values() -> None:
     assert Remover()(container(env=env)) == container(env=env)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "words",
     [
         ["--password", BAD],
@@ -61,7 +62,7 @@ def test_variables_that_a_diagnosis_reads_keep_their_values() -> None:
         ["login", BAD],
     ],
 )
-@pytest.mark.parametrize("field", ["args", "command"])
+@in_one_test("field", ["args", "command"])
 def test_a_command_line_keeps_its_flags_only(words: list[str], field: str) -> None:
     text = recorded("/api/v1/pods", container(**{field: words}))
     assert BAD not in text
@@ -128,7 +129,7 @@ def test_nothing_is_left_below_a_telling_name(spec: Any) -> None:
     assert "48273199" not in text
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         f"postgres://u:{BAD}@db:5432/x",

@@ -14,6 +14,7 @@ from physical_ai.servers.bounds import Bounds
 from physical_ai.subscription.answers import Unanswered
 from physical_ai.subscription.rest import AzureRest, subscriptions
 from tests.support import misbehaving_server as server
+from tests.support.cases import in_one_test
 from workbench.preflight import login
 
 BOUNDS = Bounds(seconds=0.2, connect=0.2, idle=0.15, size=1 << 18)
@@ -21,7 +22,7 @@ GOOD = "packs what it sends"
 """azure-core unpacks an answer, and an empty document has no rows."""
 
 
-@pytest.mark.parametrize("name", [each for each in server.WRONG if each != GOOD])
+@in_one_test("name", [each for each in server.WRONG if each != GOOD])
 def test_whatever_stands_in_azures_place_is_one_sentence_in_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RequestsTransport, "sleep", lambda *_: None)
     # The genuine policy refuses a server without TLS.

@@ -24,6 +24,7 @@ from physical_ai.servers.documents import NotADocument, decoded
 from physical_ai.servers.exchange import NoAnswer, Request, TooLarge, exchange
 from physical_ai.servers.retrying import pause
 from tests.support import misbehaving_server as server
+from tests.support.cases import in_one_test
 from tests.unit.readiness.test_gates_client import kubeconfig
 from workbench.cli.prometheus import PrometheusFailed, ask
 
@@ -33,7 +34,7 @@ SLOW = ("drips its body", "drips its body to the end of the connection", "drips 
         "drips its status", "goes on before it begins", "is silent")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", server.WRONG)
+@in_one_test("name", server.WRONG)
 def test_whatever_a_server_does_is_one_sentence_about_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchanges, "sleep", lambda _: None)
     with server.served(lambda _: server.WRONG[name]) as url, pytest.raises(Unreachable) as caught:
@@ -203,7 +204,7 @@ def test_what_has_no_bound_of_its_own_gets_one() -> None:
         within(5, lambda: dict[str, int]()["a"])
 
 
-@pytest.mark.parametrize("name", server.WRONG)
+@in_one_test("name", server.WRONG)
 def test_a_prometheus_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.cli.prometheus.BOUNDS", BOUNDS)
     monkeypatch.setattr(exchanges, "sleep", lambda _: None)

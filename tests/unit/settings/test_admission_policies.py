@@ -16,6 +16,7 @@ from physical_ai.planning.gpu_admission import policies
 from physical_ai.planning.gpu_nodes import gpu_node_policies
 from physical_ai.planning.pod_security import exempt, pod_security_policies
 from physical_ai.settings import Overlay, Settings, load
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of
 
 Json = dict[str, Any]
@@ -56,7 +57,7 @@ def secured(**context: Any) -> Json:
     return {"securityContext": context}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("made", "words"),
     [
         (pod(hostNetwork=True), "hostNetwork"),

@@ -12,6 +12,7 @@ from physical_ai.catalog.compat.needs import RULE as NEEDED
 from physical_ai.planning.chart_values import Owned
 from physical_ai.planning.owned_values import OWNED_VALUES
 from physical_ai.settings.faults import Fault
+from tests.support.cases import in_one_test
 from tests.support.judged_values import CHARTS, judged, known, nested
 
 SERVICE = re.compile(r"(?i)(^|\.)[a-z]*service[a-z]*(\.[a-z]+)?\.type$|servicetype$")
@@ -63,7 +64,7 @@ def test_most_charts_have_such_a_key_that_a_file_may_set() -> None:
     assert len(free) > 6, free
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("values", "severity"),
     [
         ({"prometheus": {"service": {"type": "LoadBalancer"}}}, "error"),

@@ -10,6 +10,7 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.repository import ROOT
+from tests.support.cases import in_one_test
 from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Party, Pod, reaches
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
@@ -86,8 +87,8 @@ ALWAYS: list[Flow] = [
 ]
 
 
-@pytest.mark.parametrize("given", [{}, ALL])
-@pytest.mark.parametrize("flow", ALWAYS)
+@in_one_test("given", [{}, ALL])
+@in_one_test("flow", ALWAYS)
 def test_who_reaches_whom_in_every_stack(simulate: Simulate, given: Json, flow: Flow) -> None:
     source, target, port, allowed = flow
     assert reaches(policies(simulate, given), source, target, port) is allowed
@@ -139,7 +140,7 @@ ISOLATED: list[Flow] = [
 ]
 
 
-@pytest.mark.parametrize("flow", ISOLATED)
+@in_one_test("flow", ISOLATED)
 def test_who_reaches_whom_where_the_platform_is_isolated(simulate: Simulate, flow: Flow) -> None:
     source, target, port, allowed = flow
     # NVSentinel's own chart opens its metrics.
@@ -220,7 +221,7 @@ DATA_FLOWS: list[Flow] = [
 ]
 
 
-@pytest.mark.parametrize("flow", DATA_FLOWS)
+@in_one_test("flow", DATA_FLOWS)
 def test_who_reaches_data_services_in_the_cluster(simulate: Simulate, flow: Flow) -> None:
     source, target, port, allowed = flow
     assert reaches(policies(simulate, IN_CLUSTER), source, target, port) is allowed

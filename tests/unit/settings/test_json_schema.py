@@ -13,6 +13,7 @@ import yaml
 from physical_ai.catalog import servers, vm_sizes
 from physical_ai.settings import STACKS, Overlay, SettingsError, load
 from physical_ai.settings.json_schema import LAYER_FILE, STACK_FILE, modeline, schema_files
+from tests.support.cases import in_one_test
 from tests.support.schema_check import problems
 from tests.unit.cli.test_cli_commands import call
 
@@ -41,7 +42,7 @@ def test_the_committed_schemas_match_the_models() -> None:
     assert committed == texts(), "run physai schema"
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
+@in_one_test("path", FILES, ids=str)
 def test_every_committed_file_is_valid_and_names_its_schema_for_editors(path: Path) -> None:
     text = (STACKS / path).read_text()
     assert check(yaml.safe_load(text), schema_of(LAYER_FILE if path.parts[0] == "layers" else STACK_FILE)) == []

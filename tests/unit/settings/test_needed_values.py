@@ -19,6 +19,7 @@ from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 from physical_ai.planning.plan import make_plan
 from physical_ai.readiness.model import GATES
 from physical_ai.settings import SettingsError, load
+from tests.support.cases import in_one_test
 from tests.support.covering_stacks import derived
 from tests.support.gpu_settings import given_settings
 from tests.support.judged_values import CHARTS, errors, known, nested
@@ -79,7 +80,7 @@ def test_a_value_that_switches_the_gpu_stack_off_is_refused(
     assert all(gate in said for gate in gates)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("chart", "path", "value"),
     [
         ("kai-scheduler", "scheduler.enabled", False),

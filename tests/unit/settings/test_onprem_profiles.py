@@ -20,6 +20,7 @@ from physical_ai.repository import ROOT
 from physical_ai.settings import STACKS, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.rules.compat import judge
 from tests.support import existing_cluster as world
+from tests.support.cases import in_one_test
 from workbench.preflight.existing import Wanted, judge_cluster
 
 RECORD, NOW = "onprem-2026-03", "onprem"
@@ -223,7 +224,7 @@ STATED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", STATED)
+@in_one_test("value", STATED)
 def test_the_page_discusses_every_value(value: str) -> None:
     statements = DOCUMENT.partition("## Statements")[2].partition("## The profile")[0]
     assert value in statements

@@ -14,6 +14,7 @@ from physical_ai.settings import Overlay, SettingsError, dump, load, load_config
 from physical_ai.settings.faults import fault
 from physical_ai.settings.models.base import FORMS
 from physical_ai.settings.rules.deployers import unnamed_deployers
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of, paths, warned
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
@@ -62,7 +63,7 @@ WRONG_SHAPE = [
 ]
 
 
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), WRONG_SHAPE)
+@in_one_test(("assignment", "path", "problem", "fix"), WRONG_SHAPE)
 def test_a_value_of_the_wrong_shape(assignment: str, path: str, problem: str, fix: str | None) -> None:
     expect(faults_of(assignment), path, problem, fix)
 
@@ -105,7 +106,7 @@ AGAINST_THE_WORLD = [
 ]
 
 
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), AGAINST_THE_WORLD)
+@in_one_test(("assignment", "path", "problem", "fix"), AGAINST_THE_WORLD)
 def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: str, fix: str | None) -> None:
     expect(faults_of(assignment), path, problem, fix)
 

@@ -15,6 +15,7 @@ from physical_ai.settings.facts.private_network import (
     service_subnets,
 )
 from physical_ai.settings.models.tree import Settings
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 HUB = "/subscriptions/s/resourceGroups/rg-hub/providers/Microsoft.Network/virtualNetworks/hub"
@@ -133,7 +134,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("assignments", "path", "problem", "fix"), FAULTS)
+@in_one_test(("assignments", "path", "problem", "fix"), FAULTS)
 def test_private_networks_that_cannot_work(assignments: tuple[str, ...], path: str, problem: str, fix: str) -> None:
     found = faults_of(*assignments)
     matching = [fault for fault in found if path in fault.where and problem in fault.problem]

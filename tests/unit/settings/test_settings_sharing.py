@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.settings import Fault, Overlay, SettingsError, load
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 A100 = "{sku: Standard_NC24ads_A100_v4, scale: {count: 1}, subnet: 10.40.7.0/26"
@@ -177,7 +178,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("assignments", "path", "problem", "fix"), REFUSED)
+@in_one_test(("assignments", "path", "problem", "fix"), REFUSED)
 def test_what_cannot_work_is_refused_at_its_path(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:

@@ -10,6 +10,7 @@ from simulator.azure.data import KINDS, DuplicateEntry, by_key, by_token, load_j
 from simulator.azure.data import schema as table
 from simulator.azure.registry import MODELED
 from simulator.azure.roles import builtin_roles
+from tests.support.cases import in_one_test
 
 IN_CODE = set(MODELED) | set(schema.NAMED_RULES)
 LEFT_OUT: dict[str, str] = load_json("not_modelled.json")
@@ -24,7 +25,7 @@ def test_every_modelled_or_left_out_rule_is_in_the_table() -> None:
     assert all(len(reason) > 20 for reason in LEFT_OUT.values())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
 def test_every_input_is_mapped_to_the_body(kind: str) -> None:
     mapping, known = mappings()[kind], table(kind)
     assert by_token()[mapping.token] is mapping

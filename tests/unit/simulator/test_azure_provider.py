@@ -15,6 +15,7 @@ from simulator.azure.bodies import preview_outputs
 from simulator.azure.data import KINDS, mappings
 from simulator.wire import UNKNOWN, Refused, Request, changes, under
 from tests.support.azure_fakes import Azure
+from tests.support.cases import in_one_test
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_outputs_fit_the_sdk(azure: Azure) -> None:
     assert azure.pool().outputs["type"] == "Microsoft.ContainerService/managedClusters/agentPools"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
 def test_outputs_of_a_preview_are_exactly_those_of_the_sdk(kind: str) -> None:
     """An output the SDK knows and a preview leaves out would read as None, and the program would take another path."""
     mapping = mappings()[kind]

@@ -16,6 +16,7 @@ from simulator.azure.errors import ArmError
 from simulator.azure.schema import Departure, findings
 from simulator.wire import UNKNOWN, Refused
 from tests.support.azure_fakes import GROUP, Azure
+from tests.support.cases import in_one_test
 from tests.unit.conftest import Simulate
 from workbench.policies.model import Secret
 
@@ -101,7 +102,7 @@ def _sdk_version(token: str) -> str:
     return found.group(1).rstrip(".")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
 def test_the_version_of_a_kind_is_the_sdks(kind: str) -> None:
     assert _sdk_version(mappings()[kind].token) == mappings()[kind].api_version
 

@@ -21,6 +21,7 @@ from simulator.gpu.names import (
 )
 from simulator.gpu.release import names, release
 from simulator.gpu.state import State
+from tests.support.cases import in_one_test
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_recordings import FOLDER
 from tests.support.gpu_replay import set_at
@@ -72,7 +73,7 @@ def made_with(kind: str) -> Cluster:
     return made
 
 
-@pytest.mark.parametrize(("kind", "field"), CASES)
+@in_one_test(("kind", "field"), CASES)
 def test_a_changed_field_reinstalls_restarts_or_does_nothing_as_the_operator_does_it(kind: str, field: str) -> None:
     case = FIELDS[kind][field]
     made = made_with(kind)

@@ -33,6 +33,7 @@ from simulator.azure import own_facts, reservations
 from simulator.gpu import dra_names
 from simulator.nvsentinel import names as stand_in
 from simulator.scheduling import kai_names
+from tests.support.cases import in_one_test
 
 SIMULATOR = ROOT / "simulator"
 AZURE = {
@@ -135,7 +136,7 @@ def test_every_own_fact_says_how_it_is_known() -> None:
         assert ("recalled" in fact.source) == (fact.how == "believed"), name
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("own", "program"),
     [
         (own_facts.POOL_LABEL, aks.POOL_LABEL),

@@ -7,6 +7,7 @@ import yaml
 
 from physical_ai.untrusted import documents
 from physical_ai.untrusted.syntax_errors import MEANINGS, UNKNOWN, meaning
+from tests.support.cases import in_one_test
 
 TEXTS = {
     "a: b: c": "mapping values are not allowed",
@@ -57,14 +58,14 @@ ONLY_LIBYAML = ("%x\n---\na: 1", "[a:b:]")
 """What PyYAML's own scanner takes."""
 
 
-@pytest.mark.parametrize("text", [text for text in TEXTS if text not in ONLY_LIBYAML])
+@in_one_test("text", [text for text in TEXTS if text not in ONLY_LIBYAML])
 def test_an_error_of_both_readers_has_one_explanation(text: str) -> None:
     with pytest.raises(yaml.YAMLError) as refused:
         documents.load_for_python(text)
     assert meaning(refused.value) == MEANINGS[TEXTS[text]]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@in_one_test("text", TEXTS)
 def test_a_known_error_is_explained(text: str) -> None:
     with pytest.raises(yaml.YAMLError) as refused:
         documents.load(text)

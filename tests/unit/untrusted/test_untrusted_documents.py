@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from physical_ai.untrusted import documents
 from physical_ai.untrusted.documents import DEEPEST, LimitExceeded, compose, load
+from tests.support.cases import in_one_test
 
 
 def powers(first: str, item: str, levels: int = 9) -> str:
@@ -48,7 +49,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@in_one_test("name", BOMBS)
 def test_a_small_text_can_not_become_a_large_value(name: str) -> None:
     text, problem = BOMBS[name]
     for read in (load, compose):

@@ -8,6 +8,7 @@ from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import gpu_capacity, platforms
 from physical_ai.settings.facts.summary import pool_summary
+from tests.support.cases import in_one_test
 from tests.support.dra_settings import ALONE, CLAIMS, POOL
 from tests.support.gpu_settings import H100, RTX, given_settings
 from tests.unit.settings.settings_faults import expect, faults_of, warned
@@ -24,7 +25,7 @@ def namespaces(quota: str) -> str:
     return f"dra.namespaces={{robotics: {{quota: {quota}}}}}"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignments", "where", "problem", "fix"),
     [
         ((*POOL, "cluster.kubernetesVersion='1.33'"), HERE, "need Kubernetes 1.34, not 1.33", "1.34"),
