@@ -13,6 +13,7 @@ from grid_agent.facts import (
 from grid_agent.faults import same_value
 from grid_agent.shell import TIMED_OUT, Result, Shell
 from grid_agent.smi import module_from
+from tests.support.cases import in_one_test
 from tests.support.grid_agent_fake import NEW
 
 
@@ -93,7 +94,7 @@ def test_parameters_of_the_driver_are_read_where_it_shows_them(tmp_path: Path) -
     assert shown["nvidia"]["NVreg_ExcludedGpus"] == ""
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("wanted_value", "shown", "same"),
     [
         ("1", "Y", True),

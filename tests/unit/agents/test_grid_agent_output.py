@@ -20,6 +20,7 @@ from grid_agent.shell import TOO_MUCH, Result, Shell
 from grid_agent.smi import smi_from
 from physical_ai.catalog.acceptance import checks
 from physical_ai.settings.facts.acceptance import Promise
+from tests.support.cases import in_one_test
 from tests.support.grid_agent_fake import NEW, installed, wanted
 from tests.support.smi_reports import Lines, Printed, mig_gpu, older_gpu, vgpu, whole_gpu
 from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
@@ -110,7 +111,7 @@ def test_plain_text_is_one_bounded_line() -> None:
     assert len(plain("x" * 10_000)) == 300
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("action", "needs"),
     [("None", ""), ("N/A", ""), ("[N/A]", ""), ("Drain P2P", ""), ("DRAIN_P2P", "")]
     + [(each, each) for each in ("Reset", "Reboot", "Drain and Reset", "GPU_RESET", "Node Reboot", "Power Cycle")],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grid_agent.pods import amount_of, is_operand, pod_from, uses_gpus
+from tests.support.cases import in_one_test
 
 
 def _pod(**status: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def test_pods_that_have_ended_do_not_block() -> None:
     assert not is_operand(pod)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("quantity", "amount"),
     [("1", 1), ("0", 0), ("1k", 1000), ("2Ki", 2048), ("1e1", 10), ("1000m", 1), ("many", 1), ("", 1), ("9" * 400, 1)],
 )

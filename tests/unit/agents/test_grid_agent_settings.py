@@ -16,6 +16,7 @@ from grid_agent.memory import Memory
 from grid_agent.metrics import Board
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted, WantedError, camel, wanted_from
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import RTX
 from tests.support.grid_agent_fake import NEW, SHA, wanted
 from tests.unit.settings.test_grid_settings import A10, plan
@@ -27,7 +28,7 @@ def document_of(wanted: Wanted) -> dict[str, Any]:
     return {**document, "timings": {camel(key): value for key, value in document["timings"].items()}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("document", "says"),
     [
         ({}, "version is missing"),

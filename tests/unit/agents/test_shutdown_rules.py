@@ -23,6 +23,7 @@ from simulation_shutdown.handle import code_of, prepare_for_shutdown
 from simulation_shutdown.isaac import FLAG, SUBSCRIPTION, quiet_stop_callbacks
 from simulation_shutdown.launch import RUNNER, plan
 from simulation_shutdown.supervise import Progress
+from tests.support.cases import in_one_test
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "workbench/osmo/samples/isaac-lab-training.yaml"
@@ -138,7 +139,7 @@ def test_overrides_of_the_environment() -> None:
     assert overrides(dict.fromkeys(variables, "")) == Overrides()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "value"),
     [
         ("", "maybe"),
@@ -184,7 +185,7 @@ def test_exit_code_that_python_gives_an_exception(error: BaseException | None, c
 INSIDE = str(RUNNER)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("command", "started"),
     [
         ("python train.py --a -m", f"/py {INSIDE} script train.py --a -m"),
@@ -222,7 +223,7 @@ def exited(code: int) -> int:
     return code << 8
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("heard", "status", "code"),
     [
         ([], exited(0), 0),

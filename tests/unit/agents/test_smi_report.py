@@ -39,7 +39,7 @@ KINDS: dict[str, Printed] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
 def test_nothing_is_unknown_of_a_gpu_of_a_known_kind(kind: str) -> None:
     report = read_report(KINDS[kind].text)
     assert (report.problems, report.warnings) == ([], [])
@@ -75,8 +75,8 @@ FAULTS: dict[str, tuple[tuple[str, ...], str, str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("gpu", [whole_gpu(), mig_gpu()], ids=["whole", "MIG"])
-@pytest.mark.parametrize("fault", FAULTS)
+@in_one_test("gpu", [whole_gpu(), mig_gpu()], ids=["whole", "MIG"])
+@in_one_test("fault", FAULTS)
 def test_faults_are_those_of_the_gpu_and_not_of_its_mig_devices(gpu: Lines, fault: str) -> None:
     path, value, attribute, expected = FAULTS[fault]
     report = read_report(Printed([whole_gpu(), changed(gpu, path, value)]).text)
@@ -92,7 +92,7 @@ def test_errors_of_a_mig_device_count_for_its_gpu() -> None:
     assert (read.uncorrectable, read.mig_devices) == (3, 3)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("gpu", "attribute", "expected"),
     [
         (older_gpu(**{"GPU Reset Status": {"Reset Required": "Yes"}}), "needs", "Reset"),
@@ -119,7 +119,7 @@ def test_a_gpu_without_a_need_can_run_programs(action: str) -> None:
     assert read_report(Printed([whole_gpu(**{"GPU Recovery Action": action})]).text).gpus[0].needs == ""
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "action",
     [
         "Reset",
@@ -159,7 +159,7 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize("path", REQUIRED, ids=", ".join)
+@in_one_test("path", REQUIRED, ids=", ".join)
 def test_what_a_report_should_say_and_does_not_is_unknown(path: tuple[str, ...]) -> None:
     (gpu,) = read_report(Printed([changed(whole_gpu(), path, None)]).text).gpus
     assert any("there is no line" in each for each in gpu.unknown), gpu.unknown
@@ -176,8 +176,8 @@ def test_a_value_in_other_words_is_unknown_and_named_with_its_line(path: tuple[s
     assert any(each.startswith(f"line {line} is ") for each in gpu.unknown), gpu.unknown
 
 
-@pytest.mark.parametrize("line", ["Aggregate", "ECC Errors", "Channel Repair Pending", "DRAM Uncorrectable"])
-@pytest.mark.parametrize("by", [-8, -4, 4, 8])
+@in_one_test("line", ["Aggregate", "ECC Errors", "Channel Repair Pending", "DRAM Uncorrectable"])
+@in_one_test("by", [-8, -4, 4, 8])
 def test_a_line_in_another_place_than_its_own_is_unknown(line: str, by: int) -> None:
     """A section that is lost or moved makes its lines those of another one: the repairs below it were not missed."""
     lines = Printed([whole_gpu()]).text.split("\n")

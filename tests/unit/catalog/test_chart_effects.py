@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.held_against import held
 from physical_ai.settings import existing, load
+from tests.support.cases import in_one_test
 
 FILE = Path(__file__).parents[2] / "fixtures/charts/effects.yaml"
 MAPS = ("nodeSelector", "extraPodLabels", "extraPodAnnotations", "podLabels", "podAnnotations", "labels", "annotations",
@@ -54,7 +54,7 @@ def passed(stack: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
             yield release.chart.name, release.chart.version, release.values
 
 
-@pytest.mark.parametrize("stack", existing())
+@in_one_test("stack", existing())
 def test_what_a_stack_passes_has_its_effect_in_the_genuine_chart(stack: str) -> None:
     for chart, version, values in passed(stack):
         if (chart, version) in unread():

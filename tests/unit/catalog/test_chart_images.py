@@ -72,7 +72,7 @@ def test_the_registry_is_asked_about_every_image_of_a_pin(pin: Chart) -> None:
         assert beyond == []
 
 
-@pytest.mark.parametrize("chart", sorted(chart_images()))
+@in_one_test("chart", sorted(chart_images()))
 def test_a_model_brings_no_other_images(chart: str) -> None:
     pinned = (image for row in chart_images()[chart].pins for image in row.images)
     known = tuple(each.partition(":")[0] for each in (*(each.image for each in images_of(chart)), *pinned))
@@ -88,7 +88,7 @@ def test_what_a_chart_takes_from_docker_hub_has_its_tag() -> None:
     assert all(":" in image for image in hub)
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@in_one_test("stack", STACKS)
 def test_every_chart_of_a_stack_is_asked_about(stack: str) -> None:
     loaded = load(stack)
     asked = set(of_stack(loaded.settings))

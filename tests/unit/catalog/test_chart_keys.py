@@ -133,7 +133,7 @@ def test_a_value_of_the_wrong_shape_is_reported() -> None:
     assert only("v26.7.0", {"mig": {"strategy": {"h100": "mixed"}}}).rule == "chart-key-shape"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("values", "rule", "fix"),
     [
         ({"validator": {"plugin": None}}, "chart-null", "Leave validator.plugin out"),
@@ -188,7 +188,7 @@ VALUES: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("release", "values", "rule", "fix"), VALUES)
+@in_one_test(("release", "values", "rule", "fix"), VALUES)
 def test_a_value_that_the_chart_or_the_operator_cannot_take(
     release: str, values: dict[str, Any], rule: str, fix: str
 ) -> None:

@@ -115,7 +115,7 @@ def test_a_chart_whose_keys_are_its_own_has_no_such_finding() -> None:
     assert list(key_versions(pin for pin in PINS if pin.keys is None)) == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("chart", "version", "values"),
     [
         ("kube-prometheus-stack", "88.5.3", {"prometheusOperator": {"affinity": {"nodeAffinity": {}}}}),

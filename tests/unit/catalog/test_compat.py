@@ -176,7 +176,7 @@ FINE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "changes"), FINE)
+@in_one_test(("rule", "changes"), FINE)
 def test_the_fix_of_a_rule_satisfies_it(rule: str, changes: dict[str, Any]) -> None:
     assert rule not in changed(**changes)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from physical_ai.repository import DOCS
+from tests.support.cases import in_one_test
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli.output.reach import DESCRIPTION, diagram
 from workbench.mocks import recorder
@@ -92,7 +93,7 @@ def test_any_two_ends_can_be_asked_about_at_any_port() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "text"),
     [
         (("task", "databse"), "TO: databse is not a known end. Did you mean database?"),

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from physical_ai.untrusted.text import inert, inert_json
+from tests.support.cases import in_one_test
 from workbench.cli import console
 from workbench.cli.main import run
 from workbench.cli.preview import markdown
@@ -41,7 +42,7 @@ def obeyed(text: str) -> list[str]:
     return wrong + [line for line in lines if not line.isprintable()]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@in_one_test("text", HOSTILE)
 def test_no_text_is_obeyed(text: str) -> None:
     assert obeyed(text)
     assert obeyed(inert(text)) == []

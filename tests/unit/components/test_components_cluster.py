@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.settings import load
 from physical_ai.settings.facts.naming import Names
+from tests.support.cases import in_one_test
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
 from workbench.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
@@ -272,7 +273,7 @@ def test_tags_are_on_everything_that_takes_them(simulate: Simulate) -> None:
     assert all(each.inputs["tags"]["cost-centre"] == "r-and-d" for each in recording.resources if "tags" in each.inputs)
 
 
-@pytest.mark.parametrize("stack", [*STACKS, "staging-southafricanorth", "a-very-long-environment-name-westcentralus"])
+@in_one_test("stack", [*STACKS, "staging-southafricanorth", "a-very-long-environment-name-westcentralus"])
 def test_names_fit_what_azure_allows(stack: str) -> None:
     names = Names(stack)
     assert len(names.cluster) <= 63

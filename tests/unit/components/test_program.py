@@ -14,6 +14,7 @@ from components.platform.platform import Platform
 from physical_ai.findings import Severity
 from physical_ai.settings import Settings, SettingsError, load
 from physical_ai.settings.secrets import Secrets
+from tests.support.cases import in_one_test
 from tests.support.recording import ROOT, record
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
@@ -35,7 +36,7 @@ def broken(stack: Stack) -> list[str]:
     return [str(each) for each in found if stack.environment != "seed" or each.rule != "size-current"]
 
 
-@pytest.mark.parametrize("name", STACKS)
+@in_one_test("name", STACKS)
 def test_stack_runs_and_breaks_no_rule(simulate: Simulate, name: str) -> None:
     assert broken(simulate(name).stack) == []
 

@@ -12,6 +12,7 @@ import pytest
 
 from physical_ai.catalog import PriceRow, price, prices
 from physical_ai.settings import Overlay, Settings, load
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.conftest import Simulate
@@ -137,7 +138,7 @@ def test_prices_are_said_to_be_old_after_half_a_year() -> None:
     assert found.is_stale(listed + datetime.timedelta(STALE_DAYS + 1))
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
+@in_one_test("stack", azure_stacks())
 def test_whatever_azure_bills_is_counted_or_named(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
     named = billed(settings(stack))

@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.catalog.service_prices import service_prices
 from physical_ai.settings import Overlay, Settings, load
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli.preview.markdown import Detail, _cost  # pyright: ignore[reportPrivateUsage]  # a section alone
@@ -34,7 +35,7 @@ def test_every_price_is_dated_and_of_the_past_and_an_estimate_is_wide() -> None:
         assert price.basis == "listed" or price.high >= 1.4 * price.low, price.name
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
+@in_one_test("stack", azure_stacks())
 def test_the_shipped_stacks_have_a_range_for_each_service_and_every_price_is_known(stack: str) -> None:
     found = estimate(settings(stack))
     assert found.services

@@ -14,6 +14,7 @@ import pytest
 from physical_ai import citations
 from physical_ai.citations import changed_in, cited, cited_from_installation
 from physical_ai.repository import DOCS, ROOT, installed_label
+from tests.support.cases import in_one_test
 from tests.support.documentation import anchors
 from tests.unit.test_distributions import DATA, wheel
 from workbench.cli.pages import NoPage, page_text, pages, section
@@ -91,7 +92,7 @@ def test_a_file_is_named_with_the_installed_platform() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "installed"),
     [
         ("Read agents/grid_driver/README.md.", "Read physai docs agents/grid_driver/README."),

@@ -15,6 +15,7 @@ import yaml
 from physical_ai.repository import STACKS
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.layers.stack_file import PREFIX
+from tests.support.cases import in_one_test
 from tests.support.shell_blocks import Command, split
 from tests.support.stacks import STACKS as NAMES
 from tests.unit.docs.test_docs_commands import ALL, OURS, PLACEHOLDER
@@ -134,7 +135,7 @@ def overlaid() -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize(("stack", "assignments"), overlaid().values(), ids=overlaid())
+@in_one_test(("stack", "assignments"), overlaid().values(), ids=overlaid())
 def test_the_program_takes_what_a_command_sets(stack: str, assignments: list[str]) -> None:
     load(stack, [Overlay.assign(assignments)])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.support.lint_language import findings, found_in, phrases
 
 PLANTED = [
@@ -36,7 +37,7 @@ FINE = [
 ]
 
 
-@pytest.mark.parametrize("text", PLANTED)
+@in_one_test("text", PLANTED)
 def test_a_planted_phrase_is_found(text: str) -> None:
     [(words, phrase)] = found_in(text, phrases())
     assert words in text

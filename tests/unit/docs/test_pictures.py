@@ -20,15 +20,14 @@ from physical_ai.readiness.workloads.model import STAGES
 from physical_ai.repository import DOCS
 from physical_ai.settings.models.osmo_access import GatewayTls
 from simulator.gpu import upgrade_states
+from tests.support.cases import in_one_test
 from tests.support.documentation import Block, name, pages, parts
 from workbench.health.replacement.record import RepairStep
 
 DIAGRAMS = [(page, block) for page in pages() for block in parts(page)[1] if block.info == "mermaid"]
 
 
-@pytest.mark.parametrize(
-    ("page", "block"), DIAGRAMS, ids=lambda each: name(each) if isinstance(each, Path) else str(each.line)
-)
+@in_one_test(("page", "block"), DIAGRAMS, ids=lambda each: name(each) if isinstance(each, Path) else str(each.line))
 def test_each_diagram_has_a_title_and_a_description(page: Path, block: Block) -> None:
     assert re.search(r"^ *accTitle: \S", block.text, re.MULTILINE), name(page)
     assert re.search(r"^ *accDescr: \S", block.text, re.MULTILINE), name(page)

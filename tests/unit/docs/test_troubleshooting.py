@@ -44,7 +44,7 @@ def sections() -> dict[str, str]:
     return dict(zip(slugs, parts, strict=True))
 
 
-@pytest.mark.parametrize("text", SEARCHED)
+@in_one_test("text", SEARCHED)
 def test_text_that_users_search_for_is_in_the_index(text: str) -> None:
     rows = [anchor for seen, anchor in index() if text in seen]
     assert len(rows) == 1

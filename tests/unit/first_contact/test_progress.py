@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.first_contact.judging import Result
 from workbench.first_contact.progress import (
     Entry,
@@ -35,7 +36,7 @@ def up_to(name: str) -> Progress:
     return progress
 
 
-@pytest.mark.parametrize("each", EVERY, ids=lambda each: each.name)
+@in_one_test("each", EVERY, ids=lambda each: each.name)
 def test_it_goes_on_where_it_stopped(each: object) -> None:
     stage = next(one for one in EVERY if one is each)
     before = up_to(stage.name)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docs.generator.commands import commands as physai_commands
+from tests.support.cases import in_one_test
 from tests.support.documentation import ROOT
 from workbench.first_contact.judging import Answer, Result, judge
 from workbench.first_contact.stages import Stage, Subject, commands, left_out, stages
@@ -31,7 +32,7 @@ def test_the_order_is_from_the_login_to_the_record() -> None:
     assert changing == ["cluster", "nodes", "accept", "workflow"]
 
 
-@pytest.mark.parametrize("each", stages(), ids=NAMES)
+@in_one_test("each", stages(), ids=NAMES)
 def test_a_stage_runs_commands_that_exist(each: Stage) -> None:
     known = {
         words[1]: {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
@@ -98,7 +99,7 @@ def findings(*rows: tuple[str, str, str], asked: bool = True, fix: str | None = 
     return Answer(0, json.dumps({"azureAsked": asked, "whyNot": "no login", "findings": listed}))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "answer", "result"),
     [
         ("login", findings(("role", "ok", "you"), ("quota", "error", "cores")), Result("passed")),

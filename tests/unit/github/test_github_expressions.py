@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.support.github_expressions import filled, value
 
 NAMES: dict[str, Any] = {
@@ -21,7 +22,7 @@ NAMES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("expression", "expected"),
     [
         ("inputs.stack", "dev-westus2"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.cases import in_one_test
 from tests.support.workflow_files import GITHUB, ROOT, Workflow, actions, workflows
 
 ALL = {workflow.name: workflow for workflow in workflows()}
@@ -47,7 +48,7 @@ def test_there_are_workflows_to_look_at() -> None:
     assert all(path.suffix == ".yaml" for path in files)
 
 
-@pytest.mark.parametrize("path", [*(each.path for each in ALL.values()), *actions()], ids=lambda path: path.parent.name)
+@in_one_test("path", [*(each.path for each in ALL.values()), *actions()], ids=lambda path: path.parent.name)
 def test_actions_of_others_are_pinned_by_commit_with_their_version_beside(path: Any) -> None:
     for action, rest in USES.findall(path.read_text()):
         if action.startswith("./"):

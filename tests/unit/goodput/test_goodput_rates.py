@@ -11,6 +11,7 @@ import pytest
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.repository import ROOT
+from tests.support.cases import in_one_test
 from workbench.goodput.own_records import PoolRecords, read_records, with_records
 from workbench.goodput.pools import with_new_node
 from workbench.goodput.published import Run, compared, runs
@@ -46,7 +47,7 @@ def test_a_value_of_the_command_line() -> None:
     assert known_rates()["restart"].likely == 11
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text", ["", "restart", "restart=", "restart=x", "restart=-1", "restart=9..4", "restart=inf", "restart=nan",
              "spot-evictions=1.5", "restarts=4"],
 )  # fmt: skip

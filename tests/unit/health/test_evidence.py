@@ -142,7 +142,7 @@ def test_xids_of_a_real_h100_are_found() -> None:
     assert [codes_in(line) for line in log.splitlines()].count([13]) == 3
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("changes", "advice", "name"),
     [
         ({}, "none", "HpcGenericFailure"),

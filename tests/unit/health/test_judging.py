@@ -24,6 +24,7 @@ from simulator.faults.record import Injected, NodeFaults, annotation, node_fault
 from simulator.gpu.hardware import of_size
 from simulator.gpu.node_state import Host, NodeState
 from simulator.gpu.sharing import devices
+from tests.support.cases import in_one_test
 from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from workbench.health.acceptance.record import CheckResult
 
@@ -118,7 +119,7 @@ def test_a_report_about_fewer_gpus_than_the_container_was_given_is_no_pass(setti
     )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("sku", "fault", "check", "words"),
     [
         (H100, "driver-gone", "vector-add", "cannot use the GPU"),
@@ -180,7 +181,7 @@ def paths(report: str) -> list[tuple[str, ...]]:
     return found
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("sku", "defect", "check", "words"),
     [
         (RTX, "no-graphics", "graphics", "has no Vulkan's driver file and no libGLX_nvidia.so.0"),
@@ -202,7 +203,7 @@ def test_a_defect_makes_its_check_fail(settings: Settings, sku: str, defect: str
     assert (result.verdict, words in result.message) == ("failed", True), result
 
 
-@pytest.mark.parametrize("name", [each.name for each in checks().values() if each.nodes == 1])
+@in_one_test("name", [each.name for each in checks().values() if each.nodes == 1])
 def test_half_an_output_is_no_verdict(settings: Settings, name: str) -> None:
     sku = RTX if checks()[name].pools == "graphics" else H100_PAIR
     assert node(settings, sku, "garbled").check(name).verdict == "no-verdict"

@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.catalog.acceptance import checks
 from physical_ai.settings.facts.acceptance import Promise
+from tests.support.cases import in_one_test
 from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from workbench.health.acceptance.outputs.diag import read_diag
 from workbench.health.acceptance.outputs.unrecognised import Unrecognised
@@ -60,8 +61,8 @@ def test_a_complete_run_passes(form: Any, version: str, level: int) -> None:
     assert (found.verdict, found.message) == ("passed", f"{len(LEVELS[level])} tests passed, DCGM {version}")
 
 
-@pytest.mark.parametrize("form", [dcgm_3, dcgm_4])
-@pytest.mark.parametrize(("level", "test"), [(level, test) for level in (2, 3) for test in LEVELS[level][1:]])
+@in_one_test("form", [dcgm_3, dcgm_4])
+@in_one_test(("level", "test"), [(level, test) for level in (2, 3) for test in LEVELS[level][1:]])
 def test_a_test_of_the_hardware_that_is_left_out_is_no_pass(form: Any, level: int, test: str) -> None:
     for left in (None, []):
         found = judged(form(level, **{test: left}), level)
@@ -130,7 +131,7 @@ def test_text_before_the_document_is_passed_over(before: str) -> None:
     assert judged(text, 2).verdict == "passed"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "document",
     [
         json.dumps(dcgm_4(2))[:-40],

@@ -10,6 +10,7 @@ import pytest
 
 from physical_ai.catalog.acceptance import checks
 from physical_ai.settings.facts.acceptance import Promise
+from tests.support.cases import in_one_test
 from tests.support.smi_reports import MODULES, Lines, Printed, changed, mig_gpu, older_gpu, vgpu, volta_gpu, whole_gpu
 from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from workbench.health.acceptance.record import CheckResult
@@ -48,7 +49,7 @@ def test_a_real_h100_passes(name: str) -> None:
     assert judged(whole, driver="580.159.04").message == "driver 580.159.04, NVIDIA H100 80GB HBM3"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("path", "value", "words"),
     [
         (("ECC Errors", "Volatile", "SRAM Uncorrectable SEC-DED"), "5", "5 uncorrectable memory errors"),
@@ -104,8 +105,8 @@ def test_silence_is_not_health(path: tuple[str, ...]) -> None:
     assert (result.verdict, "GPU 00000002:00:00.0: there is no line" in result.message) == ("no-verdict", True), result
 
 
-@pytest.mark.parametrize("value", ["ERR!", "[Unknown Error]", "perhaps"])
-@pytest.mark.parametrize(
+@in_one_test("value", ["ERR!", "[Unknown Error]", "perhaps"])
+@in_one_test(
     "path",
     [
         ("MIG Mode", "Current"),
@@ -122,7 +123,7 @@ def test_words_that_are_not_known_are_no_verdict_and_named(path: tuple[str, ...]
     assert "line " in result.message
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "code", "verdict", "words"),
     [
         ("No devices were found\n", 6, "failed", "No devices were found"),

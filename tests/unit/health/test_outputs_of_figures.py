@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.catalog.acceptance import checks
 from physical_ai.settings.facts.acceptance import Promise
+from tests.support.cases import in_one_test
 from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from workbench.health.acceptance.outputs.bandwidth import read_nvbandwidth
 from workbench.health.acceptance.outputs.graphics import read_libraries, read_vulkaninfo
@@ -81,7 +82,7 @@ def test_a_table_with_something_else_in_it_is_refused(text: str) -> None:
         read_nccl(text)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "count"),
     [
         ("[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.4<0>", 2),
@@ -93,13 +94,13 @@ def test_a_table_with_something_else_in_it_is_refused(text: str) -> None:
     ],
     ids=["one port", "merged", "two ports of one", "rails and planes", "RoCE", "none"],
 )
-@pytest.mark.parametrize("before", ["", "[1,0]<stdout>:", "[2026-11-27 12:00:00] "], ids=["plain", "mpirun", "time"])
+@in_one_test("before", ["", "[1,0]<stdout>:", "[2026-11-27 12:00:00] "], ids=["plain", "mpirun", "time"])
 def test_adapters_of_every_form_are_counted(before: str, line: str, count: int | None) -> None:
     assert read_transport(f"{before}{PREFIX} NET/IB : Using {line}\n").adapters.get("host-1") == count
 
 
-@pytest.mark.parametrize("name", ["IB", "Socket", "AWS Libfabric", "GPUDirectTCPX_v7", "IBext_v8"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
+@in_one_test("name", ["IB", "Socket", "AWS Libfabric", "GPUDirectTCPX_v7", "IBext_v8"])
+@in_one_test("end", ["\n", "\r\n", " \n"])
 def test_a_network_has_its_whole_name(name: str, end: str) -> None:
     text = f"{PREFIX} Assigned NET plugin {name} to comm{end}{PREFIX} Using network {name}{end}"
     said = read_transport(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.support.repair_world import POOL, SCALE_SET, Fake
 from workbench.health.replacement.cluster import RepairCluster, held_by, is_cordoned
 from workbench.health.replacement.record import Action, Record, RepairStep
@@ -348,11 +349,11 @@ def test_the_node_is_accepted_at_the_level_of_its_record() -> None:
 # Spot, and machines that Azure has nothing to do with
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "step",
     [RepairStep.CORDON, RepairStep.DRAIN, RepairStep.REMOVE, RepairStep.AWAIT, RepairStep.ACCEPT, RepairStep.UNCORDON],
 )
-@pytest.mark.parametrize("action", ["reboot", "replace"])
+@in_one_test("action", ["reboot", "replace"])
 def test_a_spot_machine_that_azure_takes_during_its_repair_blocks_nothing(step: RepairStep, action: Action) -> None:
     fake = Fake(autoscaled=True, least=4)
     record = at_step(fake, step, action) if (step, action) != (RepairStep.AWAIT, "replace") else begun(fake, action)

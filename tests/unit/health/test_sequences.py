@@ -10,6 +10,7 @@ import pytest
 
 from parts.nvsentinel.names import FAULT_QUARANTINE, NODE_DRAINER
 from physical_ai.settings.models.health import HealthMode
+from tests.support.cases import in_one_test
 from tests.support.health_cluster import Broken, Policy
 from tests.support.health_table import parts, policy_of
 from tests.support.health_world import HealthWorld
@@ -111,7 +112,7 @@ MUTANTS: list[tuple[HealthMode, Callable[[Json, list[Json]], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "mutant", "invariant"), MUTANTS)
+@in_one_test(("mode", "mutant", "invariant"), MUTANTS)
 def test_a_broken_policy_is_found(mode: HealthMode, mutant: Callable[[Json, list[Json]], None], invariant: str) -> None:
     values, limits = parts(mode)
     mutant(values, limits)

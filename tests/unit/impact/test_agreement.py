@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.cases import in_one_test
 from workbench.impact.agreement import Cell, agreement, grid, read_cells, read_reasons, table
 
 
@@ -11,7 +10,7 @@ def cell(fate: str, seen: str, *, sure: bool = True, work: str = "serve") -> Cel
     return Cell("a change", "service", work, fate, sure, seen)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "agrees"),
     [
         (cell("untouched", "untouched"), True),

@@ -10,6 +10,7 @@ import pytest
 
 from physical_ai.planning.grid_driver import GridPlan
 from simulator.cluster.names import NIC_LABEL
+from tests.support.cases import in_one_test
 from tests.unit.impact.test_judging import (
     CLUSTER,
     NOW,
@@ -60,7 +61,7 @@ LAYOUT = Planned("ConfigMap", "update", ("data.mig-parted-config",))
 CLAIM = Planned("ResourceClaim", "replace")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "work", "expected"),
     [
         (DEVICES, AMD_WORK, (Fate.ENDED, False)),
@@ -173,7 +174,7 @@ VGPU_TASK = training(pool="rtxprogpu", gang="")
 VGPU_SERVICE = replace(SERVICE, pool="rtxprogpu")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "work", "expected"),
     [
         (grid(upgrade="wait"), VGPU_TASK, (Fate.UNTOUCHED, True)),

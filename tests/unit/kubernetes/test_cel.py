@@ -45,7 +45,7 @@ def test_the_value_of_an_expression(expression: str, value: Any) -> None:
     assert evaluate(expression, SCOPE) == value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "expression",
     [
         "node.spec.gone",

@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.kubernetes.fit import Offer, fitting, refusal, requests, why_not
 from simulator.azure.nodes import taint
+from tests.support.cases import in_one_test
 
 
 def node(name: str = "one", *taints: str, **extra: Any) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def test_requests_of_the_pod_replace_the_containers_sum_and_overhead_is_added() 
 TAINT = "nvidia.com/gpu=present:NoSchedule"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "toleration", "fits"),
     [
         (TAINT, None, False),
@@ -106,7 +107,7 @@ def test_a_taint_keeps_a_pod_off_unless_it_tolerates_it(
     assert why_not(given, Offer.of(node("one", text))) == (() if fits else ("node(s) had untolerated taint(s)",))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("term", "fits"),
     [
         (expression("agentpool", "In", "other", "one"), True),

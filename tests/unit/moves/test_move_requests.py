@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.moves.request import Refused, merged, name_of_new, requested, values
 
 
@@ -17,7 +18,7 @@ def test_settings_are_those_of_stack_files() -> None:
     assert values({"nodeImage": "newest"}, "h100gpub") == {}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "problem"),
     [
         ("vmSize=Standard_NC80adis_H100_v5", "this setting is sku; write sku=Standard_NC80adis_H100_v5"),

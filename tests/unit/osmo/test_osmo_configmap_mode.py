@@ -57,8 +57,8 @@ def test_what_the_service_fills_in_only_in_its_database_is_in_the_file(stack: st
         assert re.search(row.get("pattern", ""), value if isinstance(value, str) else "")
 
 
-@pytest.mark.parametrize("row", FACTS["left"], ids=lambda row: row["path"])
-@pytest.mark.parametrize("stack", with_service())
+@in_one_test("row", FACTS["left"], ids=lambda row: row["path"])
+@in_one_test("stack", with_service())
 def test_what_is_left_to_the_service_is_not_in_the_file(stack: str, row: dict[str, Any]) -> None:
     assert set(found(rendered(load(stack)), row["path"])) == {None}
 

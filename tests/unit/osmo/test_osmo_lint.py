@@ -104,7 +104,7 @@ def test_jinja_errors_are_reported_at_their_line() -> None:
     assert text.split("\n")[finding.line - 1] == "    args: ['{{ nope }}']"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "rule", "line"),
     [
         ("", "file-sections", 1),

@@ -10,6 +10,7 @@ import pytest
 
 from physical_ai.catalog import nccl
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from workbench.osmo.lint import Context, check_text, of_stack
 
 TASK = """workflow:
@@ -43,7 +44,7 @@ def environment(name: str, value: str) -> str:
     return f'    environment: {{NVIDIA_DRIVER_CAPABILITIES: all, {name}: "{value}"}}\n'
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "value", "expected"),
     [
         ("NCCL_IB_GID_INDEX", "3", ["nccl-automatic"]),

@@ -9,6 +9,7 @@ import yaml
 
 from physical_ai.planning.osmo_service import as_yaml
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from tests.unit.osmo.test_osmo_lint import DIGEST, EXAMPLES, checked, stack, workflow
 from workbench.osmo.lint import check_text, checks_resources, of_chart_values
 from workbench.osmo.lint.places import refused_at
@@ -22,7 +23,7 @@ from workbench.osmo.workflow.schema import parse
 VALUES = (EXAMPLES / "config-submits" / "pass.yaml").read_text()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "rule", "at", "problem"),
     [
         ("      A=B: x", "pod-invalid", "      A=B", "'A=B' is not a name of a variable"),
@@ -112,7 +113,7 @@ def test_a_number_that_is_no_duration_is_a_value_error(value: float) -> None:
         span(value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "at", "problem"),
     [
         ("    args: ['{{ \"x }}']", '"x }}', "a quoted text in an expression is not closed"),
@@ -155,7 +156,7 @@ GROUPS = """workflow:
 """
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("message", "line", "at"),
     [
         ("watch: 'ftp://a/b' is not an address", 9, "url:"),
@@ -210,7 +211,7 @@ def edited(*path: str | int, value: object) -> Edit:
     return Edit(path, value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("edit", "rule", "problem"),
     [
         (edited("workflow", "max_exec_timeout", value="soon"), "config-reads", "max_exec_timeout: 'soon' is not"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.settings import Overlay, load
+from tests.support.cases import in_one_test
 from workbench.cli.main import run
 from workbench.osmo.lint import Checked, Context, check_text, of_stack
 from workbench.osmo.workflow.rendering import Variables
@@ -49,7 +50,7 @@ def test_names_that_need_not_be_defined_are_not_named() -> None:
 ISAAC = f"nvcr.io/nvidia/isaac-sim:5.1.0{DIGEST}"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("more", "environment", "accepts"),
     [
         ("", ("ACCEPT_EULA=Y",), True),
@@ -175,7 +176,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS)
+@in_one_test("labels", LABELS)
 def test_labels_that_the_next_release_refuses_are_named(labels: str) -> None:
     context = replace(of_stack(load("dev-westus2").settings), osmo_version="6.4")
     findings = found(workflow(head=f"  labels: {labels}\n"), context)

@@ -18,6 +18,7 @@ from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import CPU_POOL, node_taints
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import given_settings
 from tests.support.osmo_matching import counts
 from tests.support.osmo_recordings import ROOT, helm_merged
@@ -229,7 +230,7 @@ def test_the_values_are_yaml_without_anchors() -> None:
     assert "&id" not in text
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignments", "path", "problem"),
     [
         (("osmo.platforms={h100: {}}",), "osmo.platforms.h100", "There is no pool 'h100'"),

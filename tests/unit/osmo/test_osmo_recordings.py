@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from tests.support import osmo_recordings as recordings
 from tests.support.cases import in_one_test
 from tests.support.osmo_recorded_pods import pod_vectors, run_pod
@@ -76,7 +74,7 @@ def test_workflow_files_are_accepted_or_refused_as_recorded(vector: Vector) -> N
 PODS = pod_vectors()
 
 
-@pytest.mark.parametrize("vector", PODS, ids=ids(PODS))
+@in_one_test("vector", PODS, ids=ids(PODS))
 def test_pods_are_the_recorded_ones(vector: Vector) -> None:
     answer, refusal = run_pod(vector)
     if "error" in vector:

@@ -6,6 +6,7 @@ import multiprocessing
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.osmo.refusal import CRASH, Refusal
 from workbench.osmo.workflow.sandbox import OSMO, render
 
@@ -25,7 +26,7 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize("template", ESCAPES)
+@in_one_test("template", ESCAPES)
 def test_a_template_reaches_nothing_but_its_variables(template: str) -> None:
     with pytest.raises(Refusal) as refused:
         render(template, {"text": "abc", "items": [1]}, OSMO)

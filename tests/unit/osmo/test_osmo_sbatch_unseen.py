@@ -72,7 +72,7 @@ def test_what_the_text_does_not_show_is_refused(body: str) -> None:
     assert refusals("--gpus=1", body)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "body",
     [
         'LAUNCHER="torchrun --nnodes 1"\nsrun $LAUNCHER train.py',
@@ -142,7 +142,7 @@ def test_what_each_node_would_evaluate_on_its_own_is_refused(body: str, why: str
     assert why in found
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "body",
     [
         'echo "$(hostname) at $(date)" >&2\nsrun one',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.osmo.shell import Unreadable, commands
 
 
@@ -25,7 +26,7 @@ def test_a_line_has_the_words_that_a_shell_gives_to_the_program(text: str, words
     assert [word.value for word in command.words] == words
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "replaced"),
     [
         ("a $X ${Y:-z} \"$Z\" '$W' \\$V", ["X", "Y", "Z"]),
@@ -75,7 +76,7 @@ def test_operators_around_a_command_are_known() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "problem"),
     [
         ("echo 'a", "a ' is not closed"),

@@ -6,8 +6,7 @@ from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any
 
-import pytest
-
+from tests.support.cases import in_one_test
 from tests.unit.components.test_components_private import PEERED, network
 from tests.unit.conftest import Simulate
 from workbench.policies import Resource, Stack
@@ -95,7 +94,7 @@ def test_network_rules_come_before_application_rules_whatever_their_priority() -
     assert verdict(names) == (False, "application rule r of names")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("pattern", "host", "is_open"),
     [
         ("*", "", True),

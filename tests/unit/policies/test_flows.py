@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.unit.conftest import Simulate
 from workbench.policies import Resource, Stack, evaluate
 from workbench.policies.flows import FLOWS, Judgement, Required, judge
@@ -81,7 +82,7 @@ def test_without_its_rule_a_public_gateway_is_reached_by_nobody(simulate: Simula
     assert "internet → osmo-gateway, port 443: closed, by Azure's rule DenyAllInBound" in broken.problem
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("inputs", "is_open"),
     [
         ({"sourceAddressPrefix": "*"}, True),

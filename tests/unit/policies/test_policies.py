@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from physical_ai.settings.facts.labels import is_reserved
+from tests.support.cases import in_one_test
 from workbench.policies import RULES, UNKNOWN, Resource, Secret, Stack, evaluate
 from workbench.policies.document import FILE, document
 from workbench.policies.examples import EXAMPLES, Example
@@ -90,7 +91,7 @@ def test_a_secret_does_not_show_in_a_failed_assertion() -> None:
     assert "hunter2" not in repr(Secret("hunter2"))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("key", "reserved"),
     [
         ("kubernetes.azure.com/mode", True),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from physical_ai.settings import load
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 from tests.unit.components.test_components_private import HUB, PEERED
 from tests.unit.conftest import Simulate
@@ -35,7 +34,7 @@ def declared(simulate: Simulate, stack: str, overrides: dict[str, Any] | None = 
     ]
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
+@in_one_test("stack", azure_stacks())
 def test_the_registrations_that_are_checked_are_those_of_what_is_declared(simulate: Simulate, stack: str) -> None:
     resources = declared(simulate, stack)
     assert undescribed(resources) == []
@@ -52,8 +51,8 @@ def test_a_teams_own_resource_of_another_type_is_named_and_the_others_are_judged
     assert registrations([own, *others]) == registrations(others)
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
-@pytest.mark.parametrize("overrides", [{}], ids=["as committed"])
+@in_one_test("stack", azure_stacks())
+@in_one_test("overrides", [{}], ids=["as committed"])
 def test_every_other_subscription_that_a_stack_names_is_asked_about(
     simulate: Simulate, stack: str, overrides: dict[str, Any]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Severity
+from tests.support.cases import in_one_test
 from tests.support.existing_cluster import found, named
 from workbench.preflight.existing.objects import minor, numbers
 from workbench.preflight.existing.owners import judge_owners
@@ -33,7 +34,7 @@ def node(**info: Any) -> dict[str, Any]:
     return {"metadata": {"name": "n", "labels": {WORKER: "true"}}, "status": {"nodeInfo": info}}
 
 
-@pytest.mark.parametrize("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
+@in_one_test("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
 def test_a_version_without_a_minor_is_not_known(version: str) -> None:
     (finding,) = judge_kubernetes([node(kubeletVersion=version)], "v26.7.1", TODAY)
     assert "No kubelet reports its version" in f"{finding}"
@@ -41,7 +42,7 @@ def test_a_version_without_a_minor_is_not_known(version: str) -> None:
     assert cgroups.severity is Severity.UNKNOWN
 
 
-@pytest.mark.parametrize("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
+@in_one_test("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
 def test_runais_range_is_compared_with_the_minors_that_are_known(version: str) -> None:
     """A number alone is below every range."""
     nodes = [node(kubeletVersion=version)]
@@ -50,7 +51,7 @@ def test_runais_range_is_compared_with_the_minors_that_are_known(version: str) -
     assert not any("supports Kubernetes" in each for each in texts), texts
 
 
-@pytest.mark.parametrize("version", ODD, ids=ascii_of)
+@in_one_test("version", ODD, ids=ascii_of)
 def test_containerd_of_an_unknown_version_is_not_too_old(version: str) -> None:
     given = [node(containerRuntimeVersion=f"containerd://{version}")]
     severities = {each.severity for each in judge_runtime(given, nri=True)}

@@ -21,6 +21,7 @@ from physical_ai.subscription.needs import (
 )
 from physical_ai.subscription.needs_private import private_actions
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
+from tests.support.cases import in_one_test
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
 from workbench.preflight import AzureRest, Unanswered, Usage, check
@@ -208,7 +209,7 @@ def test_every_action_is_denied_without_permissions() -> None:
     assert denied(["a/b/write"], []) == ["a/b/write"]
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@in_one_test("stack", STACKS)
 def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
     assert declared <= {*ACTIONS, *METRICS_ACTIONS, *DATA_ACTIONS, *private_actions(load(stack).settings)}

@@ -10,6 +10,7 @@ import pytest
 from physical_ai.catalog.prerequisites import plans, tools
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.required_secrets import required_secrets
+from tests.support.cases import in_one_test
 from tests.support.stacks import azure_stacks
 from workbench.cli.deployment_prerequisites import pinned
 from workbench.cli.main import run
@@ -42,7 +43,7 @@ def test_a_program_of_the_machine_is_looked_up() -> None:
     assert {each.present for each in listed if each.topic != "tool"} == {None}
 
 
-@pytest.mark.parametrize("stack", azure_stacks())
+@in_one_test("stack", azure_stacks())
 def test_providers_secrets_and_quota_are_those_of_the_check(stack: str) -> None:
     settings = load(stack).settings
     (provider,) = needed(stack, "provider")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from parts.amd import names as amd
 from physical_ai.readiness import Expected
 from physical_ai.readiness.causes import amd_causes
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import GATES, AmdObjects, Cluster
 from physical_ai.repository import ROOT
+from tests.support.cases import in_one_test
 
 Json = dict[str, Any]
 POOL = "kubernetes.azure.com/agentpool"
@@ -118,7 +117,7 @@ def test_a_node_that_offers_its_gpus_is_ready_without_a_look_at_anything_else() 
     assert World().report().state == "ready"
 
 
-@pytest.mark.parametrize("cause", CASES)
+@in_one_test("cause", CASES)
 def test_a_closed_gate_names_its_cause(cause: str) -> None:
     gate, broken = CASES[cause]
     world = World()

@@ -15,6 +15,7 @@ from physical_ai.readiness.azure_failures import (
 )
 from physical_ai.readiness.causes import azure_errors, workload_cause_of
 from physical_ai.repository import ROOT
+from tests.support.cases import in_one_test
 
 FORBIDDEN = (
     'namespaces "gpu-operator" is forbidden: User "99999999-8888-7777-6666-555555555555" cannot patch resource '
@@ -188,7 +189,7 @@ DRAIN = 'Code="UpgradeFailed" Message="Drain node a failed when evicting pod b f
 SPOT = 'Code="OperationNotAllowed" Message="… exceeding approved LowPriorityCores quota. Additional details …"'
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("error", "row"),
     [
         ("OverconstrainedZonalAllocationRequest", "no-capacity-in-zones"),

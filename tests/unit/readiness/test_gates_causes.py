@@ -242,7 +242,7 @@ WAITS: list[tuple[str, Callable[[], Situation]]] = [
 ]
 
 
-@pytest.mark.parametrize(("gate", "broken"), WAITS, ids=[gate for gate, _ in WAITS])
+@in_one_test(("gate", "broken"), WAITS, ids=[gate for gate, _ in WAITS])
 def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], Situation]) -> None:
     closed = first(broken())
     assert (closed.gate, closed.cause, closed.may_recover) == (gate, "", True)

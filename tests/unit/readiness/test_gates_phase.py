@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
+from tests.support.cases import in_one_test
 
 DONE = {"terminated": {"exitCode": 0, "reason": "Completed"}}
 RUNS: dict[str, Any] = {"running": {}}
@@ -42,7 +41,7 @@ def pod(
 BEHIND = [waits("PodInitializing")]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "shown"),
     [
         (pod([RUNS], BEHIND), "Init:0/1"),

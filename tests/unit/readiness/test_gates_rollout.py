@@ -7,13 +7,12 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from physical_ai.catalog.own_names import ROLL_ANNOTATION
 from physical_ai.readiness import Cluster, Outcome, Report, diagnose
 from physical_ai.readiness.model import ROLLOUT
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.text import failure
+from tests.support.cases import in_one_test
 from tests.support.gpu_hardware import h100
 from tests.support.gpu_model import gpu_model
 from tests.support.readiness_cluster import H100, cluster
@@ -113,7 +112,7 @@ def restarting(given: Cluster) -> None:
     pod["status"]["containerStatuses"][0] |= {"ready": False, "state": {"waiting": {"reason": "ContainerCreating"}}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "words"),
     [
         (another_version, "not applied NVIDIADriver h100"),

@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from parts.slurm import names as slurm_names
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import AmdObjects, Cluster, Expected
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.workloads import Workloads, doctor
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.readiness_objects import NODE, Situation
 from tests.support.readiness_situations import with_ports
 from tests.unit.readiness.test_amd_gates import World
@@ -218,7 +217,7 @@ def calls(act: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@in_one_test("scene", SCENES)
 def test_four_times_the_cluster_is_four_times_the_work(scene: str) -> None:
     SCENES[scene](2)()  # what is read once for all
     small, large = (calls(SCENES[scene](count)) for count in (SMALL, LARGE))

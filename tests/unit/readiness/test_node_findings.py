@@ -138,8 +138,8 @@ def test_a_bad_condition_that_nobody_here_knows_is_named_in_its_own_words(kind: 
     assert not one.waits
 
 
-@pytest.mark.parametrize("kind", ["KernelDeadlock", "FilesystemCorruptionProblem", "GpuXidError", "AMDGPUBroken"])
-@pytest.mark.parametrize("message", ["", "Timeout when running plugin", "NVRM: Xid (PCI:0001:00:00): 79"])
+@in_one_test("kind", ["KernelDeadlock", "FilesystemCorruptionProblem", "GpuXidError", "AMDGPUBroken"])
+@in_one_test("message", ["", "Timeout when running plugin", "NVRM: Xid (PCI:0001:00:00): 79"])
 def test_a_condition_whose_monitor_does_not_know_is_named_as_not_known_and_repairs_nothing(
     kind: str, message: str
 ) -> None:

@@ -81,11 +81,11 @@ def test_the_table_of_faults_is_fresh() -> None:
     assert fault_table.FILE.read_text(encoding="utf-8") == fault_table.page(), "run python -m tests.support.fault_table"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("key", "cause"),
     [("ToBeDeletedByClusterAutoscaler", "node-scaled-down"), (EVICTION_TAINT, "node-evicted"), ("", "node-deleted")],
 )
-@pytest.mark.parametrize("alert", ["GPUTelemetryAbsent", "GPUNodeMissingGPUs", "GPUNodeConditionBad"])
+@in_one_test("alert", ["GPUTelemetryAbsent", "GPUNodeMissingGPUs", "GPUNodeConditionBad"])
 def test_what_ends_with_a_node_that_is_removed_needs_no_repair(key: str, cause: str, alert: str) -> None:
     seen = with_faults()
     if key:

@@ -15,6 +15,7 @@ from physical_ai.readiness.paths import api_path
 from physical_ai.readiness.reader import Missing
 from physical_ai.readiness.shapes import Malformed, checked
 from physical_ai.readiness.workloads.read import STATUS
+from tests.support.cases import in_one_test
 from tests.support.hostile_answers import GONE, READERS, WRONG, Steps, asked, changed, cluster, places, serving
 from workbench.health.acceptance.choosing import NoNodes
 
@@ -28,7 +29,7 @@ def node(**parts: Any) -> dict[str, Any]:
     return {"items": [{"metadata": {"name": "a"}, **parts}]}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answer", "expected"),
     [
         ([], "a list, and not an object"),

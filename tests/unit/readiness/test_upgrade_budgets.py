@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from physical_ai.readiness.upgrade_budgets import PATH, blocking, is_forced, is_upgrade, never_lets_go, refusal
+from tests.support.cases import in_one_test
 
 NOW = datetime.datetime(2026, 11, 27, 12, tzinfo=datetime.UTC)
 SLURM = {
@@ -22,7 +23,7 @@ def budget(spec: dict[str, Any], pods: int) -> dict[str, Any]:
     return {"metadata": {"namespace": "a", "name": "b"}, "spec": spec, "status": {"expectedPods": pods}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("spec", "pods", "why"),
     [
         ({"maxUnavailable": 0}, 0, "maxUnavailable is 0"),

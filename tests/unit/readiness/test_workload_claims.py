@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.readiness.workloads import explain, read_workloads
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import WHERE, Scene, node, on, pod, unschedulable, without_gpus
 
 Json = dict[str, Any]
@@ -86,7 +87,7 @@ OF_CLAIMS: dict[str, Scene] = {
 }
 
 
-@pytest.mark.parametrize("cause", sorted(OF_CLAIMS))
+@in_one_test("cause", sorted(OF_CLAIMS))
 def test_a_cause_is_named_and_nothing_else(cause: str) -> None:
     found = explain("train-0", OF_CLAIMS[cause].workloads())[1]
     assert [each.cause for each in found] == [cause]

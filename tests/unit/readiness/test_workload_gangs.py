@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import pytest
-
 from physical_ai.readiness.answers import Unreachable
 from physical_ai.readiness.workloads import doctor, explain, read_workloads
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import Scene, crashing, node, on, pod
 
 HOST = "aks-h100gpu-0"
@@ -50,8 +49,8 @@ OF_GANG: dict[str, tuple[Scene, str]] = {
 """Cause → a gang that has it, and the Pod that is named."""
 
 
-@pytest.mark.parametrize("cause", sorted(OF_GANG))
-@pytest.mark.parametrize("wanted", ["wf-1", "train-0", "train-1"])
+@in_one_test("cause", sorted(OF_GANG))
+@in_one_test("wanted", ["wf-1", "train-0", "train-1"])
 def test_the_rank_that_a_gang_waited_for_is_named_and_those_that_waited_are_not(cause: str, wanted: str) -> None:
     scene, expected = OF_GANG[cause]
     (found,) = explain(wanted, scene.workloads())[1]

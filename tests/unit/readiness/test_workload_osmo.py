@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from physical_ai.readiness.workloads import explain
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import Scene
 
 NO_AGENTS = (make.agent("listener", 0), make.agent("worker"))
@@ -44,7 +43,7 @@ OF_OSMO: dict[str, Scene] = {
 }
 
 
-@pytest.mark.parametrize("cause", sorted(OF_OSMO))
+@in_one_test("cause", sorted(OF_OSMO))
 def test_a_workflow_without_pods_is_explained_by_what_osmo_says_of_it(cause: str) -> None:
     (found,) = explain("wf-1", OF_OSMO[cause].workloads())[1]
     assert (found.cause, found.stage, found.subject) == (cause, "osmo", "workflow wf-1")
@@ -61,7 +60,7 @@ STATUSES = [
 """All of NVIDIA/OSMO, src/utils/job/task.py and workflow.py, that a workflow does not end well or by its user with."""
 
 
-@pytest.mark.parametrize("status", STATUSES)
+@in_one_test("status", STATUSES)
 def test_no_status_of_a_workflow_without_pods_is_silent(status: str) -> None:
     (found,) = explain("wf-1", submitted(status, osmo_group(status, "the flux is too low")).workloads())[1]
     assert found.cause != "osmo-says"

@@ -9,6 +9,7 @@ import pytest
 from physical_ai.readiness.workloads import UnknownSubject, doctor, explain
 from physical_ai.readiness.workloads.health import job_shortfall, owner_shortfall, queue_shortfall
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import Scene, crashing, on, pod
 from tests.support.workload_scenes import H100, HOST, NODES, READY
 
@@ -71,7 +72,7 @@ OF_OWNERS: dict[str, Scene] = {
 """Cause → a cluster in which what is named train-0 has it."""
 
 
-@pytest.mark.parametrize("cause", sorted(OF_OWNERS))
+@in_one_test("cause", sorted(OF_OWNERS))
 def test_an_owner_has_its_cause(cause: str) -> None:
     [found] = explain("train-0", OF_OWNERS[cause].workloads())[1]
     assert found.cause == cause

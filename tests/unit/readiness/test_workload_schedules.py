@@ -10,6 +10,7 @@ import pytest
 from physical_ai.readiness.workloads import doctor, explain
 from physical_ai.readiness.workloads.cron import NotASchedule, parsed, zone_of
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import Scene
 from tests.unit.readiness.test_workload_owners import ended, job
 
@@ -72,7 +73,7 @@ CASES: dict[str, Scene] = {
 }
 
 
-@pytest.mark.parametrize("cause", CASES)
+@in_one_test("cause", CASES)
 def test_a_cron_job_has_its_cause(cause: str) -> None:
     given = CASES[cause].workloads()
     title, [found] = explain(f"{make.WHERE}/nightly", given)
@@ -142,7 +143,7 @@ LASTS = {
 }
 
 
-@pytest.mark.parametrize("schedule", LASTS)
+@in_one_test("schedule", LASTS)
 def test_the_last_time_of_a_schedule(schedule: str) -> None:
     found = parsed(schedule).last(NOON, datetime.UTC)
     assert found is not None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from physical_ai.readiness.workloads import explain
 from physical_ai.readiness.workloads.health import pod_shortfall
 from tests.support import workload_objects as make
+from tests.support.cases import in_one_test
 from tests.support.workload_objects import Scene, crashing, kai, node, on, pod
 from tests.support.workload_scenes import H100, HOST, NODES, READY, log, started
 
@@ -78,7 +77,7 @@ OF_STATES: dict[str, Scene] = {
 """Cause → a cluster in which Pod train-0 has it."""
 
 
-@pytest.mark.parametrize("cause", sorted(OF_STATES))
+@in_one_test("cause", sorted(OF_STATES))
 def test_a_state_has_its_cause(cause: str) -> None:
     found = explain("train-0", OF_STATES[cause].workloads())[1]
     # A Pod of KAI's whose queue or group is wrong has no word of the scheduler either.
@@ -121,7 +120,7 @@ SIDECAR: dict[str, Any] = {"initContainers": [{"name": "proxy", "restartPolicy":
 INIT_DONE = {"name": "proxy", "ready": False, "state": {"terminated": {"exitCode": 137}}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("item", "is_well"),
     [
         (on(HOST, pod(), phase="Running", conditions=READY, status=RUNS), True),

@@ -111,7 +111,7 @@ TWO_CAUSES: list[tuple[Scene, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("scene", "expected"), TWO_CAUSES)
+@in_one_test(("scene", "expected"), TWO_CAUSES)
 def test_of_two_causes_both_are_named_by_stage(scene: Scene, expected: list[str]) -> None:
     assert named("train-0", scene) == expected
 

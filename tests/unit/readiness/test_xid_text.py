@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from physical_ai.readiness.nodes.xid_text import stated_advice
+from tests.support.cases import in_one_test
 
 CHANGED = "NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from {} to {}"
 LINK = "NVRM: Xid (PCI:0018:01:00): {}, {} {} XC0 i0 Link 08 (0x004505c6 0x00000000 0x00000000 0x00000000)"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("code", "line", "advice"),
     [
         (154, CHANGED.format("0x0 (None)", "0x2 (Node Reboot Required)"), "reboot"),

@@ -68,7 +68,7 @@ def test_a_message_loses_a_credential(text: str) -> None:
     assert S not in message(text)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "gone"),
     [
         ("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "4eC39H"),
@@ -108,7 +108,7 @@ def test_an_object_loses_a_credential(spec: Any) -> None:
     assert S not in listed("/apis/x/v1/things", spec=spec)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("item", "gone"),
     [
         ({"spec": {"owner": "Ada King"}, "status": {"m": "a job of Ada King failed"}}, "Ada"),

@@ -13,6 +13,7 @@ import yaml
 
 from physical_ai.catalog import seen, tolerated
 from simulator.azure.nodes import capacity
+from tests.support.cases import in_one_test
 from tests.support.recorded_cluster import AT, STACK
 from workbench.cli.main import run
 from workbench.recordings.comparing import ABSENT, TOLERATED, Difference, differences
@@ -149,7 +150,7 @@ def test_a_cluster_is_as_it_is_believed() -> None:
     assert differences(recording(), recording()) == []
 
 
-@pytest.mark.parametrize("planted", PLANTED)
+@in_one_test("planted", PLANTED)
 def test_a_planted_difference_is_found_and_nothing_else(planted: str) -> None:
     plant, expected = PLANTED[planted]
     found = differences(recording(plant), recording())

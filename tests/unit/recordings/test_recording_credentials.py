@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import in_one_test
 from workbench.recordings.credentials import REMOVED, Remover
 
 LONG = "q7Wz3kPf9XbLm2VnR8tYc5HdJ1sGaE6uQ4oIiKxT0wBv"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "given",
     [
         {"env": [{"name": "DB_PASSWORD", "value": LONG}]},

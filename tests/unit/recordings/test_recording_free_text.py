@@ -30,7 +30,7 @@ def container(**fields: Any) -> Any:
     return {"spec": {"containers": [{"name": "c", **fields}]}}
 
 
-@pytest.mark.parametrize("name", ["DB_PASSWORD", "PGPASS", "DB_PWD", "AZDO_PAT", "TOKEN_2", "GREETING", "URL",
+@in_one_test("name", ["DB_PASSWORD", "PGPASS", "DB_PWD", "AZDO_PAT", "TOKEN_2", "GREETING", "URL",
                                   "PASSWORDFILE", "NVIDIA_API_KEY"])  # fmt: skip
 def test_a_variable_keeps_its_name_and_not_its_value(name: str) -> None:
     text = recorded("/api/v1/pods", container(env=[{"name": name, "value": BAD}]))
@@ -103,7 +103,7 @@ def test_config_maps_that_readers_ask_for_are_kept() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "spec",
     [
         {"credentials": {"user": "x", "value": BAD}},
@@ -168,7 +168,7 @@ def test_messages_and_logs_lose_what_follows_a_telling_word(text: str) -> None:
     assert remover(found) == found
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "unit",
     ["a", "-", "a.", "a@", "1", "a:", "token=", "password ", "://", "eyJ", "-----BEGIN PRIVATE KEY-----", '"', "{"],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.releases.notes import DATA, Deprecation, Release, notes_in
 from physical_ai.releases.versions import Version
+from tests.support.cases import in_one_test
 from tests.support.releases import release
 
 KEPT = 2
@@ -58,7 +59,7 @@ POOL = {"type": "AgentPool", "what": "replaced", "why": "x"}
 STEP = {"id": "s", "text": "x", "when": "before", "required": True}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("note", "text"),
     [
         (release("0.2.1", renamed=[{**RENAME, "until": "0.5.0"}]), "a patch release has renamed"),

@@ -99,7 +99,7 @@ def test_a_disruption_budgets_refusal_is_left_to_who_evicts() -> None:
     assert caught.value.status == 429
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("status", "headers", "expected"),
     [
         (429, {"retry-after": "3"}, 3.0),
@@ -214,7 +214,7 @@ def test_a_prometheus_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "data",
     [{}, {"result": None}, {"result": {"a": 1}}, {"result": [1]}, {"result": [{"metric": [], "value": [0, "1"]}]},
      {"result": [{"metric": {"a": 1}, "value": [0, "1"]}]}, {"result": [{"metric": {}, "value": []}]},

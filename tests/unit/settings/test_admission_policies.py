@@ -120,7 +120,7 @@ ONE_GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
 SPOT = [{"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("made", "words"),
     [
         (pod(tolerations=[{"operator": "Exists"}], nodeSelector={"agentpool": "h100gpu"}), "tolerates the taint"),
@@ -191,7 +191,7 @@ def limits(name: str, count: str = "1") -> Json:
     return {"resources": {"limits": {name: count}}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("made", "asks"),
     [
         (pod(limits("nvidia.com/gpu")), True),
@@ -210,8 +210,8 @@ def test_every_way_to_ask_for_a_gpu_needs_a_placement(made: Json, asks: bool) ->
     assert evaluate(condition["expression"], {"object": made}) is asks
 
 
-@pytest.mark.parametrize("families", [(), ("pools.rtxprogpu=null",)])
-@pytest.mark.parametrize(
+@in_one_test("families", [(), ("pools.rtxprogpu=null",)])
+@in_one_test(
     ("made", "accepted"),
     [
         (pod(limits("nvidia.com/gpu")), True),

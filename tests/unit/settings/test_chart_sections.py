@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.settings import Overlay, SettingsError, load
+from tests.support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignment", "file"),
     [
         ("gpuOperator.nfd={enabled: false}", "values/gpu-operator/values.yaml"),

@@ -16,6 +16,7 @@ from physical_ai.readiness.existing import served
 from physical_ai.settings import load_config
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 from simulator.charts import crds, modelled
+from tests.support.cases import in_one_test
 from tests.unit.settings.test_settings_existing import LAB
 
 CHARTS = {"gpu-operator", "kai-scheduler"}
@@ -159,7 +160,7 @@ def test_charts_are_pinned() -> None:
     assert set(remaining()) <= {each.name for each in pinned_charts().values()}
 
 
-@pytest.mark.parametrize("chart", sorted(set(modelled()) - {"metallb"}))
+@in_one_test("chart", sorted(set(modelled()) - {"metallb"}))
 def test_every_kind_that_a_model_leaves_is_known(chart: str) -> None:
     """Those of MetalLB are in templates, which Helm deletes."""
     for release in modelled()[chart]:

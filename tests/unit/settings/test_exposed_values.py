@@ -50,7 +50,7 @@ def said(faults: list[Fault]) -> list[Fault]:
     return [each for each in faults if each.rule in (RULE, NEEDED) or "The program sets" in each.problem]
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@in_one_test("chart", CHARTS)
 def test_no_key_of_a_chart_opens_the_platform_without_a_word(chart: str) -> None:
     silent = [(path, value) for path, value in cases(chart) if not said(judged(chart, nested(path, value)))]
     assert silent == []

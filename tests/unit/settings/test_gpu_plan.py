@@ -14,6 +14,7 @@ from physical_ai.planning.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import SettingsError, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 CLUSTER_POLICY = "gpuOperator.driverOwner=ClusterPolicy"
@@ -29,7 +30,7 @@ def env(entries: list[dict[str, str]]) -> dict[str, str]:
     return {entry["name"]: entry["value"] for entry in entries}
 
 
-@pytest.mark.parametrize("stack", existing())
+@in_one_test("stack", existing())
 def test_committed_stacks_get_values_that_the_chart_knows_without_a_warning(stack: str) -> None:
     plan = load(stack).plan
     assert list(plan.warnings) == []

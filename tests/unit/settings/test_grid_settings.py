@@ -16,6 +16,7 @@ from physical_ai.planning.grid_driver import GridPlan, grid_installer, grid_plan
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Fault, Overlay, SettingsError, existing, load
 from physical_ai.settings.models.node_pools import DriverSource
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import H100, RTX, given_settings
 
 SHA = "a" * 64
@@ -78,7 +79,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("assignments", "path", "problem", "fix"), WRONG)
+@in_one_test(("assignments", "path", "problem", "fix"), WRONG)
 def test_what_cannot_work_is_refused_with_its_path_and_a_fix(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
@@ -223,7 +224,7 @@ def test_pools_that_differ_are_listed_separately_and_others_share_one_document()
     )
 
 
-@pytest.mark.parametrize("stack", existing())
+@in_one_test("stack", existing())
 def test_the_agent_reads_the_document_of_every_stack(stack: str) -> None:
     settings = load(stack).settings
     found = grid_plan(settings)

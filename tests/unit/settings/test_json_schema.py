@@ -51,7 +51,7 @@ def test_every_committed_file_is_valid_and_names_its_schema_for_editors(path: Pa
     assert ((STACKS / path).parent / named).resolve().is_file()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "wrong",
     [
         {"pools": {"h100gpu": {"skuu": "Standard_NC40ads_H100_v5"}}},

@@ -15,6 +15,7 @@ from physical_ai.catalog import osmo
 from physical_ai.settings import Overlay, Settings, existing, load
 from simulator.operators.kai_admission import Options, mutated, options, pod_problem
 from simulator.operators.kai_operands import admission_arguments
+from tests.support.cases import in_one_test
 from tests.support.policy_verdicts import denials
 
 Json = dict[str, Any]
@@ -101,8 +102,8 @@ LATER = [
 """Of v0.18 and newer."""
 
 
-@pytest.mark.parametrize("annotation", [*FRACTIONS, *LATER])
-@pytest.mark.parametrize("action", ["warn", "deny"])
+@in_one_test("annotation", [*FRACTIONS, *LATER])
+@in_one_test("action", ["warn", "deny"])
 def test_a_fraction_of_a_gpu_is_refused_in_words(annotation: str, action: str) -> None:
     """Although the webhook has given the Pod NVIDIA_VISIBLE_DEVICES, nobody is told of a variable that nobody wrote."""
     seen = mutated(pod({annotation: "0.5"}), stack_options(), "abcdefg")
@@ -116,7 +117,7 @@ def test_kai_itself_refuses_a_fraction_while_sharing_is_off() -> None:
     assert "while GPU sharing is disabled" in pod_problem(seen, stack_options())
 
 
-@pytest.mark.parametrize("annotation", [*FRACTIONS, *LATER, "cdi.k8s.io/x", "nvidia.cdi.k8s.io/container.main"])
+@in_one_test("annotation", [*FRACTIONS, *LATER, "cdi.k8s.io/x", "nvidia.cdi.k8s.io/container.main"])
 def test_what_is_refused_at_first_is_not_added_later(annotation: str) -> None:
     before = pod(gpus="1")
     after = pod({annotation: "1"}, gpus="1")

@@ -11,11 +11,12 @@ from physical_ai.catalog.verdicts import judge
 from physical_ai.settings.layers import elsewhere
 from physical_ai.settings.layers.merge import unknown_key
 from physical_ai.settings.layers.shape import shape_at
+from tests.support.cases import in_one_test
 
 POOL = ("pools", "h100gpu")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "key",
     [
         "capacityReservationGroup",

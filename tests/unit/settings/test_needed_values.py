@@ -123,7 +123,7 @@ def test_the_same_of_every_other_chart(chart: str, path: str, value: Any) -> Non
     assert errors(chart, path, value)
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@in_one_test("chart", CHARTS)
 def test_no_switch_count_or_name_of_a_chart_is_left_without_a_word(chart: str) -> None:
     """Each is set by the program, or is a row that refuses, warns, or says why it costs nothing."""
     owned = Owned(OWNED_VALUES[chart])

@@ -11,6 +11,7 @@ from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.node_labels import KEYS, LABELS, own_labels
 from physical_ai.settings.facts.telemetry import METRIC_LABELS
 from physical_ai.settings.models.node_pools import Driver, DriverSource
+from tests.support.cases import in_one_test
 
 SOURCES = tuple(DriverSource)
 AS_FOR = re.compile(r"the others as for `(\w+)`")
@@ -40,7 +41,7 @@ def test_the_page_lists_the_labels_of_each_driver_source(source: DriverSource) -
     assert listed()[source.value] == own
 
 
-@pytest.mark.parametrize("key", sorted(KEYS))
+@in_one_test("key", sorted(KEYS))
 def test_no_stack_sets_a_label_of_the_program(key: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load("dev-westus2", [Overlay("--set", {"pools": {"h100gpu": {"labels": {key: "mine"}}}})])

@@ -204,7 +204,7 @@ WRONG: list[tuple[str, dict[str, Any], str, Severity]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "rule", "severity"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
+@in_one_test(("change", "rule", "severity"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
 def test_what_no_setting_holds_is_checked(change: dict[str, Any], rule: str, severity: Severity) -> None:
     assert (rule, severity) in judged(world.found(**change))
     assert f"`{rule}`" in DOCUMENT

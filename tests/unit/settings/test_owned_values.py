@@ -21,6 +21,7 @@ from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import SettingsError
 from physical_ai.settings.json_schema import layer_schema
+from tests.support.cases import in_one_test
 from tests.support.covering_stacks import covering, derived, plan_without_files
 
 CHARTS = sorted(OWNED_VALUES.keys() - {NVIDIA_DRIVER})
@@ -44,7 +45,7 @@ def test_the_stacks_of_these_tests_install_every_chart_that_is_pinned() -> None:
     assert {name for name, _ in pinned_charts()} == set(CHARTS) == set(derived())
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@in_one_test("chart", CHARTS)
 def test_whatever_the_program_sets_on_some_stack_is_in_the_table_of_owners(chart: str) -> None:
     """So that a file which one stack refuses is refused by all, with the setting to change."""
     owned = Owned(OWNED_VALUES[chart])
@@ -140,7 +141,7 @@ def test_lists_of_named_entries_are_joined_and_an_entry_of_the_programs_is_refus
     assert fault.where == "services.agent.extraEnv[1]"
 
 
-@pytest.mark.parametrize("chart", sorted(OWNED_VALUES))
+@in_one_test("chart", sorted(OWNED_VALUES))
 def test_every_owner_is_a_setting_of_the_schema_a_file_of_the_program_or_nothing(chart: str) -> None:
     schema = layer_schema()
     for path, owner in OWNED_VALUES[chart].items():
@@ -181,7 +182,7 @@ def alternatives(root: Mapping[str, Any], node: Mapping[str, Any]) -> list[Mappi
     return found
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@in_one_test("chart", CHARTS)
 def test_every_switch_is_a_key_of_the_chart(chart: str) -> None:
     assert switches(chart) <= known(chart).keys()
 
@@ -191,7 +192,7 @@ def test_the_advice_about_an_owned_key_is_a_sentence() -> None:
     assert instead("cpuPool") == "Set cpuPool instead."
 
 
-@pytest.mark.parametrize("chart", sorted(OWNED_VALUES))
+@in_one_test("chart", sorted(OWNED_VALUES))
 def test_every_key_in_the_tables_of_owners_is_set_by_the_program_somewhere(chart: str) -> None:
     """What the program leaves at a chart's default is a row of needs.yaml, with reason and source."""
     if chart == NVIDIA_DRIVER:

@@ -11,6 +11,7 @@ from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.data_services import DataFacts, DataNames, data_facts
 from physical_ai.settings.rules.check import TRUST_ALL
 from physical_ai.settings.rules.data_services import check_data_services
+from tests.support.cases import in_one_test
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
 AZURE = "dataServices.source=azure"
@@ -81,7 +82,7 @@ def test_names_fit_and_differ_by_stack_and_subscription() -> None:
     assert DataNames("dev-westus2", SUBSCRIPTION).storage != DataNames("dev-westus2", SUBSCRIPTION[::-1]).storage
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("stack", "change", "place", "part"),
     [
         (

@@ -14,6 +14,7 @@ from physical_ai.catalog.charts import pinned_versions
 from physical_ai.repository import PARTS
 from physical_ai.settings import Loaded, Overlay, load
 from physical_ai.settings.facts.fabric import adapters, rdma_request, rdma_resources
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 POOL = "pools.ndgpu"
@@ -42,7 +43,7 @@ def test_a_pool_with_a_fabric_and_an_operator_is_accepted() -> None:
     assert "network_operator" not in load("dev-westus2").plan.parts
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignments", "path", "problem", "fix"),
     [
         (("pools.h100gpu.fabric=infiniband",), "pools.h100gpu.fabric", "has no InfiniBand", "Standard_ND96isr_H100_v5"),

@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.layers.shape import Shape, tree
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of, paths
 
 ADVICE = [
@@ -31,7 +32,7 @@ ADVICE = [
 ]
 
 
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), ADVICE)
+@in_one_test(("assignment", "path", "problem", "fix"), ADVICE)
 def test_the_advice_is_what_the_place_takes(assignment: str, path: str, problem: str, fix: str) -> None:
     expect(faults_of(assignment), path, problem, fix)
 

@@ -111,7 +111,7 @@ def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: st
     expect(faults_of(assignment), path, problem, fix)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignment", "path", "problem"),
     [
         (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of, paths, warned
 
 ADDRESSES = [
@@ -28,7 +27,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), ADDRESSES)
+@in_one_test(("assignment", "path", "problem", "fix"), ADDRESSES)
 def test_addresses_that_cannot_work(assignment: str, path: str, problem: str, fix: str) -> None:
     expect(faults_of(assignment), path, problem, fix)
 

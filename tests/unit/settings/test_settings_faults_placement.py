@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect, faults_of
 
 PLACEMENT = [
@@ -33,7 +34,7 @@ PLACEMENT = [
 ]
 
 
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), PLACEMENT)
+@in_one_test(("assignment", "path", "problem", "fix"), PLACEMENT)
 def test_labels_and_taints_that_are_invalid(assignment: str, path: str, problem: str, fix: str | None) -> None:
     expect(faults_of(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
 

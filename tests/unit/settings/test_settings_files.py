@@ -20,6 +20,7 @@ from physical_ai.settings import (
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import show
 from physical_ai.settings.layers.shape import shape_at
+from tests.support.cases import in_one_test
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 
@@ -54,7 +55,7 @@ LABS = ["onprem-lab", "quickstart-westus2"]
 """Stacks for trials, in which everybody is an administrator."""
 
 
-@pytest.mark.parametrize("stack", [stack for stack in existing() if stack not in RECORDS])
+@in_one_test("stack", [stack for stack in existing() if stack not in RECORDS])
 def test_each_committed_stack_loads_and_warns_of_placeholders_and_open_facts_only(stack: str) -> None:
     loaded = load(stack)
     assert loaded.settings.stack == stack
@@ -84,7 +85,7 @@ def test_the_region_without_rtx_pro_runs_another_size() -> None:
     assert settings.pools["a10gpu"].driver.source == "aks"
 
 
-@pytest.mark.parametrize("file", sorted((STACKS / "layers").rglob("*.yaml")), ids=lambda file: file.name)
+@in_one_test("file", sorted((STACKS / "layers").rglob("*.yaml")), ids=lambda file: file.name)
 def test_every_key_of_every_layer_is_a_setting(file: Path) -> None:
     document = read_document(file.read_text(), file.name)
     assert not document.faults

@@ -12,6 +12,7 @@ from physical_ai.settings import Pool, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.rules.compat import judge
+from tests.support.cases import in_one_test
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 TODAY = datetime.date(2026, 11, 20)
@@ -116,7 +117,7 @@ def test_tolerations_of_all_pools_hold_every_taint_once() -> None:
     assert sorted(keys) == ["kubernetes.azure.com/scalesetpriority", "nvidia.com/gpu", "team"]
 
 
-@pytest.mark.parametrize("stack", existing())
+@in_one_test("stack", existing())
 def test_committed_stacks_have_no_version_error_but_for_records_of_the_past(stack: str) -> None:
     settings = load(stack).settings
     errors = [item.rule for item in judge(settings, TODAY) if item.severity == "error"]

@@ -12,6 +12,7 @@ from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.counters import CONFIG_MAP, KEY, PER_POD, RESOURCE_NAMES
 from physical_ai.telemetry.rules import alerts
+from tests.support.cases import in_one_test
 
 AZURE, KUBE = "monitoring.metrics=azure", "monitoring.metrics=kube-prometheus"
 GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Insights/actionGroups/a"
@@ -121,7 +122,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("assignments", "path", "problem", "fix"), WRONG)
+@in_one_test(("assignments", "path", "problem", "fix"), WRONG)
 def test_what_cannot_work_is_an_error(assignments: list[str], path: str, problem: str, fix: str) -> None:
     found = [fault for fault in errors(*assignments) if fault.where == path]
     assert any(problem in fault.problem and fix in (fault.fix or "") for fault in found), found

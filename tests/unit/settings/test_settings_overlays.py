@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.layers.paths import parse, show
+from tests.support.cases import in_one_test
 from tests.support.origins import origins
 
 
@@ -121,7 +122,7 @@ def test_paths_read_back_as_written(path: tuple[str | int, ...]) -> None:
     assert parse(show(path)) == path
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("path", "fix"),
     [
         ("pools.nosuch", "In 'pools': h100gpu, rtxprogpu."),

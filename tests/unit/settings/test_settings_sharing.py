@@ -211,7 +211,7 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("assignments", ALLOWED)
+@in_one_test("assignments", ALLOWED)
 def test_valid_settings_are_accepted_without_a_finding(assignments: tuple[str, ...]) -> None:
     loaded = given_settings(*assignments)
     assert [warning for warning in loaded.warnings if warning not in loaded.plan.warnings] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from physical_ai.catalog.compat.tables import choices, switches
 from physical_ai.catalog.gpu_load import chart_key_notes
 from physical_ai.catalog.reading import read_rows
 from physical_ai.settings import Fault
+from tests.support.cases import in_one_test
 from tests.support.examples import examples
 from tests.support.judged_values import CHARTS, errors, judged, known, nested
 
@@ -48,7 +48,7 @@ def good(chart: str, path: str) -> Any:
     return {"list": [], "map": {}}.get(kind, limited[0] if limited else least or "single")
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@in_one_test("chart", CHARTS)
 def test_no_advice_about_a_dead_key_is_refused_in_turn(chart: str) -> None:
     for path in notes(chart):
         for fault in judged(chart, nested(path, good(chart, path))):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from azure.mgmt.containerservice import models
 
+from tests.support.cases import in_one_test
 from tests.support.recording import Recording
 from tests.support.stacks import sweep
 from tests.unit.conftest import Simulate
@@ -130,7 +131,7 @@ def test_maintenance_windows_are_what_the_api_version_takes(simulate: Simulate, 
             assert list(mistakes(models.MaintenanceConfiguration, sent)) == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "mistake"),
     [
         ({"vmsize": "x"}, "vmsize: unknown"),

@@ -12,6 +12,7 @@ from simulator.azure.data import mappings
 from simulator.azure.reading import merged
 from simulator.wire import Request
 from tests.support.azure_fakes import NETWORK, Azure
+from tests.support.cases import in_one_test
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_an_address_shows_the_gateway_that_uses_it(azure: Azure) -> None:
     assert refreshed(azure, "PublicIPAddress", id, before)["natGateway"] == {"id": gateway}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "before", "after", "expected"),
     [
         ({"a": 1}, {"a": 1, "set": 2}, {"a": 1, "set": 2}, {"a": 1}),

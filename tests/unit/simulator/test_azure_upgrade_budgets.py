@@ -12,6 +12,7 @@ from simulator.azure import ArmError
 from simulator.azure.rules.upgrade_budgets import unsatisfiable
 from simulator.node_drain import blocked
 from tests.support.azure_fakes import Azure, HandClock
+from tests.support.cases import in_one_test
 
 KEPT = "Drain node aks-gpu-0 failed when evicting pod x failed with Too Many Requests error."
 
@@ -50,7 +51,7 @@ def raise_pool(azure: Azure) -> Any:
     return azure.pool(orchestratorVersion="1.36", upgradeSettings=settings)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("spec", "pods", "says"),
     [
         ({"maxUnavailable": 0}, 3, "PDB slurm/workers has maxUnavailable == 0 can't proceed with put operation"),
@@ -171,7 +172,7 @@ def pod(ready: bool = True, **more: Any) -> dict[str, Any]:
     return {"metadata": metadata, "spec": {"nodeName": "aks-gpu-0"}, "status": {**state, **more}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "of", "kept"),
     [
         (pod(), budget({"minAvailable": 1}), True),

@@ -27,6 +27,7 @@ from simulator.operators.kai_webhooks import (
     answer,
     webhook_objects,
 )
+from tests.support.cases import in_one_test
 
 Json = dict[str, Any]
 SHARING = Options(gpu_sharing=True)
@@ -147,7 +148,7 @@ def group(*parts: tuple[str, str | None, Json], **spec: Any) -> Json:
 LEAF: Json = {"minMember": 1}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("made", "words"),
     [
         (group(minMember=2), ""),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from simulator.kubernetes.diffing import Mutability, as_inputs, diff_config, diff_objects
 from simulator.wire import UNKNOWN, Diff, under
+from tests.support.cases import in_one_test
 
 
 def obj(kind: str = "ConfigMap", api_version: str = "v1", name: str = "a", **fields: Any) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def replacing(diff: Diff) -> set[str]:
     return {path for path in diff.changes if any(under(path, prefix) for prefix in diff.replaces)}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("kind", "api_version", "old", "new", "replaced"),
     [
         ("Deployment", "apps/v1", {"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}, False),
@@ -147,7 +146,7 @@ def config(server: str = "https://one.example", **fields: Any) -> dict[str, Any]
     return {"kubeconfig": kubeconfig, **fields}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("old", "new", "replaces"),
     [
         (config(), config(user={"token": "new"}), set()),

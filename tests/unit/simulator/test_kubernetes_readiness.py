@@ -18,6 +18,7 @@ from simulator.kubernetes.readiness import (
     waiting,
 )
 from simulator.kubernetes.wait_for import waiting_for
+from tests.support.cases import in_one_test
 
 
 def obj(kind: str, api_version: str = "v1", generation: int = 1, **fields: Any) -> dict[str, Any]:
@@ -137,14 +138,12 @@ WAITING = [
 ]
 
 
-@pytest.mark.parametrize("ready", READY, ids=lambda item: item["kind"])
+@in_one_test("ready", READY, ids=lambda item: item["kind"])
 def test_ready(ready: dict[str, Any]) -> None:
     assert waiting(ready) is None
 
 
-@pytest.mark.parametrize(
-    ("unready", "reason"), WAITING, ids=lambda item: item["kind"] if isinstance(item, dict) else ""
-)
+@in_one_test(("unready", "reason"), WAITING, ids=lambda item: item["kind"] if isinstance(item, dict) else "")
 def test_waiting_with_a_reason(unready: dict[str, Any], reason: str) -> None:
     state = waiting(unready)
     assert state is not None
@@ -284,7 +283,7 @@ def test_wait_for_refuses_what_it_does_not_know() -> None:
         waiting_for(CLUSTER_POLICY, "jsonpath={.status[?(@.a>1)]}")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("path", "values"),
     [
         ("{.status.state}", ["notReady"]),

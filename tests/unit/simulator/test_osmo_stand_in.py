@@ -17,6 +17,7 @@ from simulator.kubernetes.client import ApiError
 from simulator.osmo import service
 from simulator.osmo.history import KEPT, History
 from simulator.osmo.programs import TASK_SECONDS, VULKAN, duration, outcome
+from tests.support.cases import in_one_test
 
 Json = dict[str, Any]
 NODE = "gpu-0"
@@ -248,7 +249,7 @@ def program(*, gpu: bool = True, vulkan: bool = False, capabilities: str | None 
     return {"metadata": metadata, "spec": {"nodeName": NODE, "containers": [{"name": CONTROL_CONTAINER}, container]}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("made", "faults", "code", "words"),
     [
         (program(), {NODE: ""}, 0, ""),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from simulator import plugin
 from simulator.pulumi_command import answer
+from tests.support.cases import in_one_test
 
 STACK = "dev-westus2"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("typed", "ours"),
     [
         ("up", "physai up dev-westus2"),
@@ -45,7 +44,7 @@ def test_what_the_plain_pulumi_cannot_do_is_answered(typed: str, ours: str) -> N
     assert ours in answer(STACK, typed.split())
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "typed",
     [
         "",

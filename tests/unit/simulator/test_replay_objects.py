@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from simulator.replay import GROUP, reader_rules
 from simulator.replay_objects import NOT_LOADED, READER, Listed, loadable
+from tests.support.cases import in_one_test
 from workbench.cli import replaying
 from workbench.recordings.reading import Recording
 
@@ -55,7 +54,7 @@ def test_a_job_keeps_the_selector_with_its_old_id() -> None:
     assert found["spec"] == {**spec, "manualSelector": True}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("resource", "metadata", "fields", "grace"),
     [
         ("pods", {}, {"spec": {"nodeName": "n"}}, 30),

@@ -14,6 +14,7 @@ import pytest
 from simulator.tools import KUBECTL, BuildFailed, Origin, Progress, install, release, toolbox, transfer
 from simulator.tools.families import FAMILIES, Family
 from tests.support import publisher
+from tests.support.cases import in_one_test
 from tests.support.publisher import Answer, endless, redirect, refuse, send, slow
 
 ETCD = next(family for family in FAMILIES if family.name == "etcd")
@@ -170,8 +171,8 @@ def test_a_forced_build_does_not_use_a_release(
         toolbox(tmp_path, families=[ETCD])
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, KUBECTL], ids=lambda family: family.name)
-@pytest.mark.parametrize("platform", ["linux-amd64", "linux-arm64"])
+@in_one_test("family", [*FAMILIES, KUBECTL], ids=lambda family: family.name)
+@in_one_test("platform", ["linux-amd64", "linux-arm64"])
 def test_every_tool_has_a_release_of_the_version_in_go_mod_with_a_checksum_or_its_place(
     monkeypatch: pytest.MonkeyPatch, family: Family, platform: str
 ) -> None:

@@ -79,7 +79,7 @@ def test_what_stays_within_the_limits_is_read_as_by_pyyaml(text: str) -> None:
     assert load(text) == yaml.safe_load(text)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "a: !!bool maybe",

@@ -9,6 +9,7 @@ import pytest
 from physical_ai.releases.notes import Rename
 from physical_ai.releases.renames import Place, moved, without
 from physical_ai.settings.layers.document import read_document
+from tests.support.cases import in_one_test
 from workbench.upgrade import yaml_text
 from workbench.upgrade.yaml_text import NotEditable
 
@@ -25,7 +26,7 @@ def edited(text: str, old: str, new: str, *, value: Any = ...) -> str:
     return yaml_text.renamed(text, place.old, place.new, now, moved(data, rename, place))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "old", "new", "expected"),
     [
         ("# head\na:\n  b: 1  # why\n  c: 2\n", "a.b", "a.d", "# head\na:\n  d: 1  # why\n  c: 2\n"),

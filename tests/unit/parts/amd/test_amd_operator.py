@@ -19,6 +19,7 @@ from physical_ai.planning.pod_security import exempt
 from physical_ai.settings import SettingsError, load
 from simulator.charts import materialise
 from tests.support.amd_settings import OPERATOR, STACK, mixed, mixed_settings, planned, supplied
+from tests.support.cases import in_one_test
 from tests.support.charts import run
 
 TOLERATION = {"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -89,7 +90,7 @@ def test_the_login_is_what_docker_keeps() -> None:
     assert login["auths"]["contoso.azurecr.io"]["password"] == "word"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assignments", "pool", "path", "words"),
     [
         ([], {}, "pools.mi300x.sku", "Nothing would install the driver"),

@@ -9,6 +9,7 @@ import pytest
 from parts.in_cluster_data.facts import in_cluster, volumes, volumes_in_use
 from parts.in_cluster_data.plan import cache_config
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
+from tests.support.cases import in_one_test
 from tests.unit.settings.test_osmo_access import ACCESS
 from workbench.costs import estimate
 
@@ -54,7 +55,7 @@ def test_the_last_restore_is_in_use_and_no_volume_disappears() -> None:
 PLACE = "dataServices.inCluster"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "place", "part"),
     [
         ({"storageClass": "azurefile-csi"}, f"{PLACE}.storageClass", "file shares"),

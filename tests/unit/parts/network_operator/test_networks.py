@@ -11,6 +11,7 @@ from parts.network_operator.networks import address_pools, macvlan_networks
 from physical_ai.planning.osmo_platforms import pod_templates
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.rules.check import check
+from tests.support.cases import in_one_test
 
 RAIL: dict[str, Any] = {"interface": "ens2f0np0", "subnet": "192.168.100.0/24", "mtu": 9000}
 OTHER = {"interface": "ens2f1np1", "subnet": "192.168.101.0/24"}
@@ -64,7 +65,7 @@ def test_nothing_is_declared_unless_it_is_asked_for() -> None:
     assert macvlan_networks(settings.network_operator) == {}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "operator", "path", "words"),
     [
         ({}, {"secondaryNetwork": False}, "networkOperator.secondaryNetwork", "Without Multus"),

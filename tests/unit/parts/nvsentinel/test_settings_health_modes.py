@@ -16,6 +16,7 @@ from physical_ai.repository import PARTS
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.health import budget
 from tests.support.admission import Admission, Request
+from tests.support.cases import in_one_test
 
 AZURE, STORE = "monitoring.metrics=azure", "health.datastoreSecret=store"
 ALWAYS = "pools.h100gpu.scale={min: 1, initial: 1}"
@@ -190,7 +191,7 @@ def taints(*items: tuple[str, str]) -> dict[str, Any]:
     return {"metadata": {"name": "node", "labels": {"agentpool": "h100gpu"}}, "spec": spec}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("before", "after", "refused"),
     [
         (taints(), taints(("gpu-fault", "NoExecute")), True),
@@ -201,7 +202,7 @@ def taints(*items: tuple[str, str]) -> dict[str, Any]:
         (taints(("lost", "NoExecute")), taints(), False),
     ],
 )
-@pytest.mark.parametrize("mode", [["detect"], ["taint", STORE], ["drain", STORE]], ids=lambda given: given[0])
+@in_one_test("mode", [["detect"], ["taint", STORE], ["drain", STORE]], ids=lambda given: given[0])
 def test_no_mode_lets_nvsentinel_set_a_taint_that_ends_pods(
     mode: list[str], before: dict[str, Any], after: dict[str, Any], refused: bool
 ) -> None:

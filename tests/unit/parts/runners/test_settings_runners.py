@@ -12,6 +12,7 @@ from parts.runners.facts import runner_label
 from parts.runners.names import LONGEST_NAME
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.faults import Fault, SettingsError
+from tests.support.cases import in_one_test
 from tests.unit.settings.settings_faults import expect
 
 RUNNERS: dict[str, Any] = {
@@ -35,7 +36,7 @@ def warned(stack: str, **changes: Any) -> list[Fault]:
     return load(stack, overlay(**changes)).warnings
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("changes", "path", "text"),
     [
         ({"configUrl": "http://github.com/contoso"}, "runners.configUrl", "https address"),

@@ -13,6 +13,7 @@ from physical_ai.catalog.compat import check_chart
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.images import program_images
 from physical_ai.settings.facts.osmo import gpu_capacity, platforms
+from tests.support.cases import in_one_test
 
 FIXED: dict[str, Any] = {"count": 2, "min": None, "max": None, "initial": None}
 H100: dict[str, Any] = {"scale": FIXED, "taints": [TAINT]}
@@ -131,7 +132,7 @@ def test_both_charts_know_every_key() -> None:
         assert check_chart(each.chart.name, each.chart.version, {**each.values, "unknownKey": True})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("data", "where", "problem"),
     [
         (given(pools=["h100"]), "slurm.pools[0]", "There is no GPU pool 'h100'"),
