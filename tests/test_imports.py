@@ -227,6 +227,33 @@ def test_only_the_entry_point_imports_commands() -> None:
     assert users == {"workbench/cli/main.py"}
 
 
+def test_the_command_loads_no_facts_or_settings_before_it_knows_what_it_is_asked_for() -> None:
+    """Each of the other packages takes a part of a second, which every command would wait for."""
+    known, found = {"workbench/cli/main.py"}, list[str]()
+    left = [*known]
+    while left:
+        path = left.pop()
+        for name in at_start(path):
+            module = read(ROOT).by_name.get(name, "")
+            if packages().get(module) == "cli" and module not in known:
+                known.add(module)
+                left.append(module)
+            elif packages().get(module) not in {None, "", "cli"}:
+                found.append(f"{path} imports {name}")
+    assert found == []
+    assert len(known) > 40
+
+
+def at_start(path: str) -> Iterator[str]:
+    """Modules that a module imports when it is loaded."""
+    for node in ast.parse((ROOT / path).read_text()).body:
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
 def test_nothing_imports_tests() -> None:
     assert [path for path in packages() if "tests" in imported(path)] == []
 

@@ -25,7 +25,11 @@ pytestmark = [
 ]
 
 OLD, NEW = "0.0.9", str(installed())
-MODEL, LAYER, NOTES = "physical_ai/settings/models/tree.py", "stacks/layers/env/dev.yaml", "physical_ai/releases/data"
+MODEL, LAYER, NOTES = (
+    "physical_ai/settings/models/cluster.py",
+    "stacks/layers/env/dev.yaml",
+    "physical_ai/releases/data",
+)
 FIRST = f"version: {OLD}\ndate: 2027-01-01\nupgradeFrom: null\nsummary: One.\nback: {{open: true, text: None.}}\n"
 SECOND = f"""
 version: {NEW}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from importlib import metadata
+from typing import Any
 
 from physical_ai.repository import INSTALLED_STACKS
 from workbench.cli.simulator_extra import has_simulator
@@ -15,14 +16,14 @@ BASE = "layers/base.yaml"
 
 def lines() -> Iterator[str]:
     """Lines of the text that `physai --version` prints."""
+    from physical_ai import safe_yaml
     from physical_ai.catalog import osmo
-    from physical_ai.settings.layers.document import read_document
 
     yield f"physai {metadata.version('physical-ai-workbench')}, Python {platform.python_version()}"
     providers = ", ".join(f"{name} {metadata.version(f'pulumi-{name}')}" for name in ("azure-native", "kubernetes"))
     yield f"Pulumi {metadata.version('pulumi')}; providers: {providers}"
     yield f"simulator {_simulator()}"
-    base = read_document((INSTALLED_STACKS / BASE).read_text(encoding="utf-8"), BASE).data
+    base: Any = safe_yaml.load((INSTALLED_STACKS / BASE).read_text(encoding="utf-8"))
     yield (
         f"installed by default: GPU Operator {base['gpuOperator']['version']}, OSMO {osmo.IMAGE_TAG} "
         f"(charts {osmo.CHART_VERSION}), KAI Scheduler {osmo.KAI_VERSION}"
