@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from physical_ai.catalog.acceptance import AcceptanceLevel
+from workbench.cli.acceptance_levels import AcceptanceLevel
 
 PoolArgument = Annotated[str, typer.Argument(metavar="POOL", help="The GPU node pool whose work moves.")]
 To = Annotated[

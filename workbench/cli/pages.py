@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from physical_ai.catalog.lookup import nearest
 from physical_ai.repository import DOCS, INSTALLED
 
 OTHERS = ("agents/*/README.md", "values/README.md")
@@ -57,6 +56,8 @@ def page_text(citation: str) -> str:
     name = name.removeprefix("docs/").removesuffix(".md")
     known = pages()
     if name not in known:
+        from physical_ai.catalog.lookup import nearest
+
         near = nearest(name, known)
         raise NoPage(f"there is no page '{name}'.{f' Did you mean {near!r}?' if near else ''}  All pages: physai docs")
     text = _without_diagrams(known[name].read_text(encoding="utf-8"))
@@ -85,6 +86,8 @@ def section(text: str, anchor: str, name: str) -> str:
     if start is None:
         start = _marked(lines, headings, anchor)
     if start is None:
+        from physical_ai.catalog.lookup import nearest
+
         near = nearest(anchor, [each.anchor for each in headings])
         raise NoPage(f"page '{name}' has no section '{anchor}'.{f' Did you mean {near!r}?' if near else ''}")
     level = next(each.level for each in headings if each.line == start)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from workbench.cli.acceptance_levels import AcceptanceLevel
 from workbench.cli.console import err, print_json, print_text
 from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS, INTERRUPTED
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Stack
 
 if TYPE_CHECKING:
-    from physical_ai.catalog.acceptance import AcceptanceLevel
     from physical_ai.readiness.client import Send
     from physical_ai.settings import Settings
     from workbench.health.acceptance.record import NodeResult
@@ -27,8 +27,7 @@ Collect = Annotated[
     typer.Option("--collect", help="Start no Job: evaluate the finished Pods of the CronJobs that the stack declares."),
 ]
 Level = Annotated[
-    # AcceptanceLevel, whose module loads the catalogue: a third of a second at the start of each command.
-    Literal["quick", "full", "burn-in"],
+    AcceptanceLevel,
     typer.Option(
         "--level", help="quick: minutes. full: half an hour, on idle nodes. burn-in: full, and dcgmi diag -r 3."
     ),

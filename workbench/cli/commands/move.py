@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from physical_ai.catalog.acceptance import AcceptanceLevel
+from workbench.cli.acceptance_levels import AcceptanceLevel
 from workbench.cli.console import err, out, print_json
 from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, FINDINGS, INTERRUPTED
 from workbench.cli.move_options import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
+from workbench.cli.acceptance_levels import LEVELS, AcceptanceLevel
 from workbench.cli.console import err, print_json, print_text
 from workbench.cli.exit_codes import BAD_INPUT, FAILED
 from workbench.cli.groups import CommandGroup
