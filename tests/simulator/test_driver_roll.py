@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import load
 from simulator.cluster.objects import at
@@ -151,3 +152,35 @@ def test_the_second_node_fails_and_a_cordoned_one_is_left_alone(cluster: Simulat
     assert f"{fourth} (somebody else has cordoned it)" in left.says
     assert all(has_newer(cluster, each) for each in nodes[:3])
     assert at(cluster.node(fourth), "spec.unschedulable") is True
+
+
+def toolkit(cluster: SimulatedCluster, node: str) -> tuple[str, str]:
+    """Name and image of the toolkit's Pod on a node."""
+    pods = cluster.pods(node).values()
+    (pod,) = [each for each in pods if each["metadata"]["name"].startswith("nvidia-container-toolkit-daemonset")]
+    return pod["metadata"]["name"], pod["spec"]["containers"][0]["image"]
+
+
+def test_operands_of_another_release_get_their_turn_with_the_node(cluster: SimulatedCluster) -> None:
+    def on_delete(values: dict[str, Any]) -> None:
+        values["daemonsets"] = {**values["daemonsets"], "updateStrategy": "OnDelete"}
+
+    busy, idle = nodes = cluster.pool(SETTINGS, "h100gpu", 2)
+    for node in nodes:
+        cluster.label(node, **{"kubernetes.io/hostname": node})
+    cluster.install(SETTINGS, on_delete)
+    for node in nodes:
+        until(lambda node=node: cluster.gpus(node) == {"nvidia.com/gpu": 1}, f"no GPU on {node}")
+    run(cluster, "task", gpu_pod(busy, TASK))
+    before = {node: toolkit(cluster, node) for node in nodes}
+    values: dict[str, Any] = dict(make_plan(SETTINGS).gpu.values)
+    on_delete(values)
+    values["toolkit"] = {**values["toolkit"], "version": "v9.9.9"}
+    cluster.helm_upgrade(SETTINGS.gpu_operator.version, values)
+    client = Writes(cluster)
+    until(lambda: client.go().node == busy, "the toolkit's change is not seen, or not rolled")
+    assert toolkit(cluster, busy) == before[busy], "an operand was changed under running work"
+    assert toolkit(cluster, idle)[1].endswith(":v9.9.9")
+    cluster.client.patch(f"{PODS}/task/status", {"status": {"phase": "Succeeded"}}, MERGE_PATCH)
+    client.until("done")
+    assert toolkit(cluster, busy)[1].endswith(":v9.9.9")

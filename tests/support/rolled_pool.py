@@ -44,6 +44,7 @@ class Place:
         unproved: Names of nodes on which acceptance fails.
         left: Writes until the process is killed.
         lost: Names of Pods with work that somebody has ended.
+        opened: Names of nodes that the operator has uncordoned before their proof.
         proved: Names of nodes that acceptance has passed, with the driver's revision.
     """
 
@@ -55,6 +56,7 @@ class Place:
     unproved: set[str] = field(default_factory=set[str])
     left: int = 10**6
     lost: list[str] = field(default_factory=list[str])
+    opened: list[str] = field(default_factory=list[str])
     proved: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     now: datetime.datetime = START
     version: int = 1
@@ -135,6 +137,8 @@ class Place:
             node["metadata"]["labels"][names.UPGRADE_STATE] = move.state
             if move.unschedulable is not None:
                 _merge(node["spec"], {"unschedulable": move.unschedulable or None})
+            if move.unschedulable is False and mark_of(node) is not None:
+                self.opened.append(move.node)
             if move.restart:
                 del self.pods[f"{DRIVER}-{move.node}"]
             for each in move.evict:

@@ -56,6 +56,7 @@ def test_no_work_is_ended_whatever_happens(seed: int) -> None:
         act(chance, place, step)
         started |= set(place.working) - before
         assert place.lost == [], step
+        assert place.opened == [], step
         turns = [each for each in place.phases().values() if each not in ("held", "failed")]
         assert len(turns) <= 1
     finish(place)

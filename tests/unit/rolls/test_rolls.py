@@ -32,6 +32,7 @@ def cordoned(place: Place) -> set[str]:
 def is_over(place: Place) -> bool:
     states = {each["metadata"]["labels"].get(UPGRADE_STATE) for each in place.nodes.values()}
     marks = any(UPGRADE_SKIP in each["metadata"]["labels"] for each in place.nodes.values())
+    assert place.opened == [], "the operator has given a node work that nobody has proved"
     return set(place.drivers().values()) == {NEW} and states == {"upgrade-done"} and not marks and not place.phases()
 
 
