@@ -27,6 +27,8 @@ def message(error: ErrorDetails, path: Path) -> Message:
     problem, fix = _told(error, path)
     if fix is None and error["type"] != "value_error":  # a value_error's text says what to write
         fix = "Give it a name of that form." if "[key]" in error["loc"] else _otherwise(path)
+        if fix and _for_none(error["input"], path):
+            fix = f"For none, leave the line out. {fix}"
     return problem, fix
 
 
@@ -51,6 +53,16 @@ def _missing(_value: Any, _context: Mapping[str, Any], path: Path) -> Message:
     value, here = example(path), shape_at(path)
     given = f", such as {path[-1]}: {written(value)}" if value is not None else ""
     return f"'{path[-1]}' is missing.", f"Add it{given}.  {_description(here) or ''}".strip()
+
+
+_NOTHING = ("", "0", "no", "none", "never", "off", "false")
+
+
+def _for_none(value: Any, path: Path) -> bool:
+    """Returns true for a value that says "none", at a setting that is absent where there is none."""
+    here = shape_at(path)
+    absent = here is not None and here.info is not None and not here.info.is_required() and here.info.default is None
+    return absent and str(value).lower() in _NOTHING
 
 
 def _otherwise(path: Path) -> str | None:

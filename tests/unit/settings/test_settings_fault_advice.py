@@ -28,6 +28,13 @@ ADVICE = [
     ("physical-ai:protect=true", "physical-ai:protect", "prefix 'physical-ai:' belongs", "Write 'protect'."),
     ("config={}", "config", "only a stack file has it", "without 'physical-ai:'"),
     ("pools.h100gpu.driver=null", "pools.h100gpu.driver", "missing", "such as driver: {source: operator}"),
+    (
+        "pools.h100gpu.usualLoad={nodes: 2, taskHours: 1, checkpointMinutes: 0}",
+        "pools.h100gpu.usualLoad.checkpointMinutes",
+        "greater than 0",
+        "For none, leave the line out. Write for example: 1.5",
+    ),
+    ("pools.h100gpu.scale.max=none", "pools.h100gpu.scale.max", "not a whole number", "For none, leave the line out."),
     ("pools.h100gpu.scale=null", "pools.h100gpu.scale", "missing", "such as scale: {min: 0, max: 2}"),
 ]
 
