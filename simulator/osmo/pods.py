@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simulator.osmo import workflow as of
 from simulator.osmo_names import CONTROL_CONTAINER
+
+UNKNOWN_CODE = 4000
+"""Exit code that OSMO gives a failed Pod of which no container has one (FAILED_UNKNOWN)."""
 
 
 @dataclass(frozen=True)
@@ -16,11 +20,13 @@ class Seen:
     node: str
     running: bool
     exit_code: int | None
-    """Exit code of the user's container; None before it has ended."""
+    """Exit code of the user's container, or OSMO's own for a Pod that was ended; None before either."""
     message: str
     """Termination message of the user's container."""
     waits: str
     """Scheduler's reason why the Pod has no node; empty if there is none."""
+    failure: str = ""
+    """OSMO's status of a Pod that did not end by itself; empty for other Pods."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
@@ -33,16 +39,31 @@ def seen(pod: Mapping[str, Any]) -> Seen:
     before = _failed_init(status)
     if code is None and before is not None:
         code, ended = before["exitCode"], before
+    failure, own_code = _failure(status)
     if code is None and status.get("phase") == "Failed":
-        # The Pod was evicted or preempted, so that no container has a reason.
-        code = 137
+        code = UNKNOWN_CODE
     return Seen(
         node=str(spec.get("nodeName", "")),
         running=status.get("phase") == "Running",
-        exit_code=code,
+        exit_code=own_code or code,
         message=str(ended.get("message") or status.get("message") or ""),
         waits=_waits(status),
+        failure=failure,
     )
+
+
+def _failure(status: Mapping[str, Any]) -> tuple[str, int | None]:
+    """OSMO's status and exit code of a Pod that Kubernetes or the scheduler ends, also while its containers still run;
+    an empty status and None for other Pods (NVIDIA/OSMO 6.3.1, src/operator/backend_listener.py, calculate_pod_status).
+    """
+    conditions = [each for each in status.get("conditions") or () if each["status"] == "True"]
+    if any(each.get("reason") == "PreemptionByScheduler" for each in conditions):
+        return of.PREEMPTED, of.PREEMPTED_CODE
+    if status.get("reason") == "Evicted":
+        return of.EVICTED, of.EVICTED_CODE
+    if any(each["type"] == "DisruptionTarget" for each in conditions):
+        return of.BACKEND_ERROR, of.BACKEND_ERROR_CODE
+    return "", None
 
 
 def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:

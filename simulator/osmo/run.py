@@ -145,15 +145,17 @@ class Run:
         if _is_over(state.status):
             return
         if found is None:
-            self._set(task, status=of.SERVER_ERROR, message="its Pod was deleted by another client")
-            return
+            # OSMO's listener sees how a Pod goes that another client deletes. Here only drains and lost nodes do that.
+            found = Seen(
+                "", False, of.BACKEND_ERROR_CODE, "its Pod was deleted by another client", "", of.BACKEND_ERROR
+            )
         if found.exit_code is None:
             if found.running and self._began is None:
                 self._began = self._now()
             status = "RUNNING" if found.running else "INITIALIZING" if found.node else "SCHEDULING"
             self._set(task, status=status, node=found.node, message=found.waits)
             return
-        status = of.COMPLETED if found.exit_code == 0 else of.FAILED
+        status = found.failure or (of.COMPLETED if found.exit_code == 0 else of.FAILED)
         status = self._after_exit(task.name, found.exit_code, status, state.attempts - 1)
         if status == of.RESCHEDULED and state.attempts <= self._workflow.retries:
             self._again(task, found)
@@ -179,16 +181,24 @@ class Run:
         self._set(renamed, status="SCHEDULING", node="", attempts=attempt, message=message)
 
     def _judge(self, group: Group) -> None:
-        states = [self.result.tasks[task.name].status for task in group.tasks]
-        lead = next(self.result.tasks[task.name].status for task in group.tasks if task.lead)
-        if _is_over(lead):
-            # The group ends with its leading task, even if others still run.
+        """Ends the group with its leading task, even if others still run; or with the first task that fails, if the
+        group fails with any (NVIDIA/OSMO 6.3.1, src/utils/job/jobs.py, UpdateGroup).
+        """
+        states = {task.name: self.result.tasks[task.name].status for task in group.tasks}
+        lead = next(task.name for task in group.tasks if task.lead)
+        failed = next((name for name, status in states.items() if status.startswith("FAILED")), "")
+        cause = lead if _is_over(states[lead]) else failed if group.fails_with_any else ""
+        if cause:
+            why = "Lead task finished" if cause == lead else f"Task {cause} Failed."
+            status = of.FAILED if states[cause].startswith("FAILED") else states[cause]
             for task in group.tasks:
                 if not _is_over(self.result.tasks[task.name].status):
-                    self._set(task, status=lead)
-            self.result.groups[group.name] = lead
+                    self._set(task, status=status, message=why)
+            ends = {task.name: self.result.tasks[task.name].status for task in group.tasks}
+            counted = ends.values() if group.fails_with_any else [ends[lead]]
+            self.result.groups[group.name] = of.group_status(ends.values(), counted)
             self.clean([group])
-        elif "RUNNING" in states:
+        elif "RUNNING" in states.values():
             self.result.groups[group.name] = "RUNNING"
 
     def _time_out(self) -> None:

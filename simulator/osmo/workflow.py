@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,9 @@ Json = dict[str, Any]
 COMPLETED, FAILED, UPSTREAM = "COMPLETED", "FAILED", "FAILED_UPSTREAM"
 QUEUE_TIMEOUT, EXEC_TIMEOUT = "FAILED_QUEUE_TIMEOUT", "FAILED_EXEC_TIMEOUT"
 SERVER_ERROR = "FAILED_SERVER_ERROR"
+BACKEND_ERROR, EVICTED, PREEMPTED = "FAILED_BACKEND_ERROR", "FAILED_EVICTED", "FAILED_PREEMPTED"
+BACKEND_ERROR_CODE, EVICTED_CODE, PREEMPTED_CODE = 3001, 3004, 3006
+"""Exit codes that OSMO gives tasks whose Pod did not end by itself (NVIDIA/OSMO 6.3.1, src/utils/job/task.py)."""
 RESCHEDULED = "RESCHEDULED"
 PROCESSING = "PROCESSING"
 PRESCHEDULING = ("WAITING", PROCESSING)
@@ -36,6 +39,10 @@ class Group:
     objects: tuple[Json, ...]
     """Kubernetes objects of the group, in the order in which they are created."""
     needs: tuple[str, ...] = ()
+    fails_with_any: bool = False
+    """True if the group fails with any of its tasks (`ignoreNonleadStatus: false`); otherwise only its leading task
+    counts.
+    """
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,18 @@ class Result:
     """Reason why the workflow was not followed to its end, such as a missing agent; empty if the workflow has ended."""
     left: bool = False
     """True if the run's objects are still in the cluster because no agent could delete them."""
+
+
+def group_status(every: Collection[str], counted: Collection[str]) -> str:
+    """Status of a group that is over, from the statuses of all its tasks, and of those that decide about it
+    (NVIDIA/OSMO 6.3.1, src/utils/job/task.py, _aggregate_status).
+    """
+    for status in (SERVER_ERROR, PREEMPTED):
+        if status in every:
+            return status
+    if EVICTED in counted:
+        return EVICTED
+    return FAILED if any(each.startswith("FAILED") for each in counted) else COMPLETED
 
 
 def pending(workflow: Workflow) -> Result:

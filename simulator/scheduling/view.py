@@ -60,6 +60,14 @@ class View:
                 watch.synced.wait(SYNC_SECONDS)
         return found
 
+    def scheduler_arguments(self) -> list[str]:
+        """Command line of KAI's scheduler, as KAI's operator has written it; empty if there is no scheduler."""
+        for item in self._watches[DEPLOYMENTS].all():
+            if name(item) == kai_names.SCHEDULER and at(item, "metadata.namespace") == kai_names.NAMESPACE:
+                containers: list[Json] = at(item, "spec.template.spec.containers", [])
+                return [str(each) for container in containers for each in container.get("args") or ()]
+        return []
+
     def has_binder(self) -> bool:
         """True if KAI's binder is available. Without the binder no Pod gets a node, because KAI's scheduler only
         creates BindRequests (v0.17.0, pkg/scheduler).

@@ -81,10 +81,11 @@ class KaiScheduler:
         pods = [self._with_node(pod) for pod in seen]
         jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
         found, now = stale.stale(jobs, pods), time.monotonic()
+        arguments = self._view.scheduler_arguments()
         self._stale = {key: self._stale.get(key, now) for key in found}
         waits: list[float] = []
         for key, job in found.items():
-            seconds = stale.grace_seconds(job.group)
+            seconds = stale.grace_seconds(job.group, arguments)
             if seconds is None:
                 continue
             left = self._stale[key] + seconds / 60 * seconds_per_model_minute() - now

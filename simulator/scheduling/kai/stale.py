@@ -7,7 +7,7 @@ Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/actions/stalegang
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.cluster.objects import Json, annotations_of, at, name
@@ -15,7 +15,11 @@ from simulator.scheduling import kai_names
 from simulator.scheduling.kai.jobs import WHOLE, Job, is_kais, part_of
 
 GRACE_SECONDS = 60.0
-"""Time for which a gang may be stale, unless its PodGroup names another one (`defaultStalenessGracePeriod`)."""
+"""Time for which a gang may be stale, unless its PodGroup or the scheduler's command line names another one
+(`defaultStalenessGracePeriod`).
+"""
+GRACE_ARGUMENT = "--default-staleness-grace-period="
+"""Argument of the scheduler with the time for all PodGroups that name none (cmd/scheduler/app/options)."""
 _PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
@@ -38,9 +42,10 @@ def stale(jobs: Iterable[Job], pods: Iterable[Json]) -> dict[tuple[str, str], Jo
     }
 
 
-def grace_seconds(group: Mapping[str, Any] | None) -> float | None:
-    """Time for which a gang may be stale; None if it is never evicted."""
-    given = str(at(group or {}, "spec.stalenessGracePeriod", "") or "")
+def grace_seconds(group: Mapping[str, Any] | None, arguments: Sequence[str] = ()) -> float | None:
+    """Time for which a gang may be stale; None if it is never evicted. `arguments`: the scheduler's command line."""
+    default = next((each.removeprefix(GRACE_ARGUMENT) for each in arguments if each.startswith(GRACE_ARGUMENT)), "")
+    given = str(at(group or {}, "spec.stalenessGracePeriod", "") or "") or default
     if given.startswith("-"):
         return None
     found = [float(number) * _UNITS[unit] for number, unit in _PART.findall(given)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ class Cluster:
         self.codes = codes
         self.made: list[str] = []
         self.refuse: str = ""
+        self.slow: set[str] = set()
+        """Pods that run ten looks longer than others."""
         self.looks = 0
 
     def as_bearer(self, token: str) -> Cluster:
@@ -80,6 +83,8 @@ class Cluster:
         if item["status"]["phase"] == "Pending" and codes != [None]:
             item["spec"]["nodeName"] = NODE
             item["status"]["phase"] = "Running"
+        elif name in self.slow and item["status"].setdefault("looks", 0) < 10:
+            item["status"]["looks"] += 1
         elif item["status"]["phase"] == "Running" and codes[0] is not None:
             code = codes.pop(0) if len(codes) > 1 else codes[0]
             ended = {"terminated": {"exitCode": code, "message": "last words"}}
@@ -87,6 +92,25 @@ class Cluster:
                 "phase": "Failed" if code else "Succeeded",
                 "containerStatuses": [{"name": CONTROL_CONTAINER, "state": {}}, {"name": "work", "state": ended}],
             }
+
+
+def evicted(reason: str) -> Json:
+    return {"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": reason}]}
+
+
+class Disturbed(Cluster):
+    """Pods that get a status after their start, as often as `times` says, and end by themselves after that."""
+
+    def __init__(self, status: Json, times: int = 9) -> None:
+        super().__init__()
+        self.status, self.times = status, times
+
+    def _move(self, name: str, item: Json) -> None:
+        if item["status"]["phase"] == "Running" and self.times:
+            self.times -= 1
+            item["status"] = {**item["status"], **self.status}
+        elif "reason" not in item["status"]:
+            super()._move(name, item)
 
 
 def group(name: str, *tasks: str, needs: tuple[str, ...] = (), lead: str = "") -> osmo.Group:
@@ -238,7 +262,44 @@ def test_a_deleted_pod_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
             return super().get(path, params)
 
     result = run(Thief(), group("a", "train"), monkeypatch=monkeypatch)
-    assert result.groups["a"] == "FAILED_SERVER_ERROR"
+    assert (result.groups["a"], result.tasks["train"].status) == ("FAILED", "FAILED_BACKEND_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "ends", "group_ends"),
+    [
+        (evicted("EvictionByEvictionAPI"), 3001, "FAILED_BACKEND_ERROR", "FAILED"),
+        (evicted("PreemptionByScheduler"), 3006, "FAILED_PREEMPTED", "FAILED_PREEMPTED"),
+        ({"phase": "Failed", "reason": "Evicted"}, 3004, "FAILED_EVICTED", "FAILED_EVICTED"),
+        ({"phase": "Failed"}, 4000, "FAILED", "FAILED"),
+    ],
+)
+def test_a_pod_that_did_not_end_by_itself_has_osmos_own_exit_code(
+    status: Json, code: int, ends: str, group_ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run(Disturbed(status), group("a", "train"), monkeypatch=monkeypatch)
+    assert (result.tasks["train"].exit_code, result.tasks["train"].status) == (code, ends)
+    assert result.groups == {"a": group_ends}
+
+
+def test_an_evicted_task_is_restarted_by_the_exit_action_of_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Disturbed(evicted("EvictionByEvictionAPI"), times=1)
+    result = run(cluster, group("a", "train"), retries=1, reschedule=3001, monkeypatch=monkeypatch)
+    assert (cluster.made, result.groups) == (["train", "train-try-2"], {"a": "COMPLETED"})
+
+
+@pytest.mark.parametrize(
+    ("with_any", "groups", "client"), [(False, "COMPLETED", "COMPLETED"), (True, "FAILED", "FAILED")]
+)
+def test_a_group_fails_with_a_task_that_does_not_lead_only_where_it_says_so(
+    with_any: bool, groups: str, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster(server=[3])
+    cluster.slow = {"client"}
+    given = replace(group("a", "client", "server"), fails_with_any=with_any)
+    result = run(cluster, given, monkeypatch=monkeypatch)
+    assert (result.groups["a"], result.tasks["client"].status) == (groups, client)
+    assert cluster.pods == {}
 
 
 def program(*, gpu: bool = True, vulkan: bool = False, capabilities: str | None = "all") -> Json:

@@ -25,12 +25,16 @@ class Cluster:
     conditions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     statuses: list[Any] = field(default_factory=list[Any])
     deleted: list[str] = field(default_factory=list[str])
+    arguments: list[str] = field(default_factory=list[str])
 
     def has_kai(self) -> bool:
         return True
 
     def has_binder(self) -> bool:
         return self.binder
+
+    def scheduler_arguments(self) -> list[str]:
+        return self.arguments
 
     def all(self, path: str) -> list[dict[str, Any]]:
         return {QUEUES: [queue("root"), queue("leaf", "root")], GROUPS: self.groups, CLASSES: []}[path]

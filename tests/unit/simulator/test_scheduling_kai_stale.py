@@ -64,6 +64,13 @@ def test_others_run_on(clock: list[float], pods: list[dict[str, Any]], least: in
     assert evicted(Cluster(pods, [gang("g", least, **more)]), clock) == []
 
 
+def test_the_schedulers_own_argument_counts_for_groups_that_name_no_time(clock: list[float]) -> None:
+    never = ["--default-staleness-grace-period=-1s"]
+    pods = [member("a", on="gpu-0")]
+    assert evicted(Cluster(pods, [gang("g", 2)], arguments=never), clock) == []
+    assert evicted(Cluster(pods, [gang("g", 2, stalenessGracePeriod="1m")], arguments=never), clock) == ["a"]
+
+
 def test_a_gang_that_is_whole_again_in_time_starts_its_minute_anew(clock: list[float]) -> None:
     cluster = Cluster([member("a", on="gpu-0")], [gang("g", 2)])
     scheduler = KaiScheduler(cast("View", cluster))

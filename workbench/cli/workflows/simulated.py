@@ -69,7 +69,8 @@ def _groups(submission: Submission, context: Context, run: Any) -> tuple[Group, 
             name = pod["metadata"]["name"]
             tasks.append(Task(task.name, name, resources.platform or "", resources.gpu or 0, task.lead))
             _annotate(pod, task.image)
-        groups.append(Group(group.name, tuple(tasks), tuple(made[group.name].objects), tuple(sorted(needs))))
+        objects, with_any = tuple(made[group.name].objects), not group.ignoreNonleadStatus
+        groups.append(Group(group.name, tuple(tasks), objects, tuple(sorted(needs)), with_any))
     return tuple(groups)
 
 
