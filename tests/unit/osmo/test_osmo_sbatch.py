@@ -56,7 +56,7 @@ def test_a_job_of_two_nodes_is_accepted_as_a_workflow() -> None:
     assert [(task["name"], task["lead"]) for task in group["tasks"]] == [("node-0", True), ("node-1", False)]
     second = group["tasks"][1]
     assert second["image"] == "nvcr.io/nvidia/pytorch:25.10-py3"
-    assert second["exitActions"] == {"RESCHEDULE": "137"}
+    assert second["exitActions"] == {"RESCHEDULE": "137,3001"}
     assert second["environment"] == {
         "NVIDIA_DRIVER_CAPABILITIES": "all",
         "SLURM_JOB_ID": "{{workflow_id}}",

@@ -23,8 +23,10 @@ LARGEST = 1024 * 1024
 """Largest number of characters of a script. OSMO keeps a script in a Secret, which Kubernetes limits to 1 MiB."""
 FILE = "/srv/job.sh"
 CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
-_KILLED = 137
-"""Exit code of a container that was ended by SIGKILL, for example because its node was taken away."""
+_KILLED = "137,3001"
+"""Exit codes of a container that was ended by SIGKILL, and of a task whose Pod was evicted, for example with its node
+(NVIDIA/OSMO 6.3.1, FAILED_BACKEND_ERROR in src/utils/job/task.py).
+"""
 _SIGNS = ("{{", "{%", "{#")
 _RAW = ("{% raw %}", "{% endraw %}")
 
@@ -143,7 +145,7 @@ def _task(job: Job, commands: Commands, container: Mapping[str, Any], node: int)
     if environment:
         found["environment"] = environment
     if job.requeue:
-        found["exitActions"] = {"RESCHEDULE": str(_KILLED)}
+        found["exitActions"] = {"RESCHEDULE": _KILLED}
     # `${#name}` would start a comment of Jinja, with which OSMO renders the file.
     contents = commands.text.join(_RAW) if "{#" in commands.text else commands.text
     return {**found, "files": [{"path": FILE, "contents": contents}]}
