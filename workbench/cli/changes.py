@@ -9,6 +9,9 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent, StepEventMetadata
 
+from physical_ai.catalog.engine_values import UNKNOWNS
+from physical_ai.nested import at_path
+
 VERBS = {
     "create": ("creating", "created"),
     "update": ("updating", "updated"),
@@ -61,6 +64,14 @@ class Step:
     def kind(self) -> str:
         """The last part of the resource's type, such as `AgentPool`."""
         return self.type.rsplit(":", 1)[-1]
+
+    @property
+    def may_be_same(self) -> bool:
+        """True for an update of a preview of which no new value is known: the engine makes it only if a value turns out
+        to be another one. Such values come from resources that change in the same run.
+        """
+        news = [at_path(self.new, path) for path in self.properties]
+        return self.op == "update" and bool(news) and all(isinstance(each, str) and each in UNKNOWNS for each in news)
 
     @property
     def is_component(self) -> bool:

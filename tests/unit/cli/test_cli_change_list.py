@@ -116,6 +116,16 @@ def test_a_value_that_is_not_known_yet_is_said_to_be_so() -> None:
     run = Run()
     run.add(event("resourcePreEvent", "update", old=state(count=1), new=state(count=UNKNOWN), diffs=["count"]))
     assert "count: 1 → (not known yet)" in text(run)
+    assert "updated only if that value turns out to be another one" in text(run)
+    assert change_list.document(run, {})["changes"][0]["mayBeSame"] is True
+
+
+def test_an_update_with_one_known_value_is_made() -> None:
+    run = Run()
+    old, new = state(count=1, size=1), state(count=UNKNOWN, size=2)
+    run.add(event("resourcePreEvent", "update", old=old, new=new, diffs=["count", "size"]))
+    assert "turns out" not in text(run)
+    assert change_list.document(run, {})["changes"][0]["mayBeSame"] is False
 
 
 def test_of_a_secret_only_the_change_is_shown() -> None:

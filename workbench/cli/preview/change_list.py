@@ -29,6 +29,7 @@ READ_BACK = (
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
+MAY_BE_SAME = "updated only if that value turns out to be another one"
 
 
 def planned(run: Run) -> list[Step]:
@@ -58,6 +59,7 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
             "replacedBecauseOf": list(step.keys),
             "nodesLost": nodes_lost(step, nodes),
             "firstNodes": first_nodes(step),
+            "mayBeSame": step.may_be_same,
         }
         for step in planned(run)
     ]
@@ -153,6 +155,8 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
         lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
         if step.op in ("update", "replace"):
             lines += [f"    {escape(line)}" for line in _differences(step)]
+        if step.may_be_same:
+            lines.append(f"    {MAY_BE_SAME}")
         if first := first_nodes(step):
             lines.append(f"    {escape(first)}")
         if lost := nodes_lost(step, nodes):

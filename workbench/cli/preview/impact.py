@@ -11,6 +11,7 @@ from physical_ai.planning.release_upgrade import installed_version
 from workbench.cli.changes import Step
 from workbench.impact.ways import way_named, way_of
 
+MAY_BE_SAME = "Updated only if a value that is not known yet turns out to be another one."
 NO_DRAIN = "Pods on them end without a drain."
 """Sentence about the Pods on the nodes of a deleted pool. AKS drains nodes for an upgrade, but not when it deletes
 their pool (AKS docs, delete-node-pool).
@@ -58,7 +59,7 @@ def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
         driver_minutes: Longest time in minutes that `up` waits for GPUs; 0 if it does not wait.
     """
     if step.op == "update":
-        return [*_driver_update(step), *_release_update(step)]
+        return [MAY_BE_SAME] if step.may_be_same else [*_driver_update(step), *_release_update(step)]
     if step.op not in ("replace", "delete"):
         return []
     sentences: list[str] = []
