@@ -12,7 +12,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.unit.impact.test_judging import CLUSTER, NOW, POOLS, SERVICE, WAITING, driver, pool, release, training
-from workbench.cli.preview.impact_picture import RIGHT, ROWS, WIDTH, NoPicture, picture, write_picture
+from workbench.cli.preview.impact_picture import (
+    LEGEND,
+    MARGIN,
+    ROWS,
+    WIDTH,
+    NoPicture,
+    picture,
+    write_picture,
+)
 from workbench.impact import Work, judge
 from workbench.impact.telling import document
 
@@ -31,7 +39,7 @@ def line(svg: ET.Element, label: str) -> list[tuple[str, int, int]]:
         for each in svg.iter(f"{SVG}g")
         if (title := each.findtext(f"{SVG}title")) is not None and title.startswith(label)
     ]
-    found = [each.attrib for each in group.iter(f"{SVG}rect")]
+    found = [each.attrib for each in group.iter(f"{SVG}rect") if each.attrib["class"] in LEGEND]
     return [(each["class"], int(each["x"]), int(each["x"]) + int(each["width"])) for each in found]
 
 
@@ -43,7 +51,7 @@ def test_a_pool_and_each_owner_have_a_line_and_no_bar_leaves_the_axis() -> None:
     assert [style for style, *_ in line(svg, "Deployment <a>&b")] == ["again"]
     for each in ("2 × H100", "workflow train-1", "Deployment team/web"):
         bars = line(svg, each)
-        assert all(begin < end <= WIDTH - RIGHT for _, begin, end in bars)
+        assert all(begin < end <= WIDTH - MARGIN for _, begin, end in bars)
         assert all(before[2] == after[1] for before, after in pairwise(bars)), "a hole in the line"
 
 
@@ -57,6 +65,24 @@ def test_times_of_a_change_that_goes_from_node_to_node() -> None:
     (pod,) = document(judge([driver("spec.version")], [bound], POOLS, NOW), CLUSTER)["work"]
     assert pod["endsMinutes"] == {"earliest": 0, "latest": 10}, "two nodes, ten minutes for the first at most"
     assert pod["runsAgainMinutes"] == {"earliest": 3, "latest": 20}
+
+
+def test_what_a_bar_says_stands_above_it_in_words() -> None:
+    bound = replace(SERVICE, needs_pool=True)
+    titles = [each.text for each in drawn([driver("spec.version")], [bound, training()]).iter(f"{SVG}title")]
+    assert "Deployment team/web: ends by minute 10, and runs again by minute 20; up to 6 GPU-hours lost" in titles
+    assert "workflow train-1: runs on" in titles
+    assert any(
+        (each or "").startswith("2 × H100 of h100gpu: missing node by node, for 6 to 20 minutes") for each in titles
+    )
+
+
+def test_the_whole_headline_is_shown_and_no_text_leaves_the_picture() -> None:
+    given = document(judge(CHANGES, [training(), SERVICE], POOLS, NOW), CLUSTER)
+    svg = ET.fromstring(picture(given, "dev-westus2"))  # noqa: S314 - own
+    texts = [each.text or "" for each in svg.iter(f"{SVG}text")]
+    assert given["headline"] in " ".join(texts)
+    assert max(map(len, texts)) <= 68
 
 
 def test_more_owners_than_lines_are_counted() -> None:

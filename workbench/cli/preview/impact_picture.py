@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.cli.preview.picture import DARK, FONT, LIGHT, themes
 
-WIDTH, MARGIN, LEFT, RIGHT = 860, 20, 300, 150
-"""Pixels of the picture, of its edge, and of the columns of text on both sides of the time axis."""
-TOP, ROW, BAR, FOOTER = 78, 26, 12, 40
+WIDTH, MARGIN = 460, 16
+"""Pixels of the picture and of its edge. It is narrow, and text stands above its bar, so that a phone shows it without
+making the text smaller.
+"""
+LINE, ROW, BAR, BAR_AT = 16, 52, 12, 32
+"""Pixels of a line of text, of a line of the picture, of its bar, and from the line's top to its bar."""
 ROWS = 16
 """Largest number of lines of work. Work that runs on unharmed is left out first."""
-LABEL_LENGTH, NOTE_LENGTH = 44, 24
-"""Characters that fit into the columns of text."""
+LABEL_LENGTH, TEXT_LENGTH = 62, 68
+"""Characters that fit into the picture's width, in the larger and in the smaller size."""
 TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
+MOST_TICKS = 8
 WORST = ("ended", "restarted", "cut", "waits", "untouched")
 OWN_LIGHT = {
     ".axis": "stroke: #d0d7de",
@@ -37,16 +42,19 @@ OWN_DARK = {
 }
 STYLE = f"""
 text {{ font-family: {FONT}; font-size: 12px }} .title {{ font-size: 16px; font-weight: 600 }}
-.small {{ font-size: 11px }} .maybe {{ stroke-dasharray: 3 2 }}
+.small {{ font-size: 11.5px }} .strong {{ font-weight: 600 }} .maybe {{ stroke-dasharray: 3 2 }}
 {themes({**LIGHT, **OWN_LIGHT}, {**DARK, **OWN_DARK})}
 """
-LEGEND = (
-    ("again", "runs"),
-    ("sure", "ends, or GPUs missing"),
-    ("gap", "ends or waits by then at the latest"),
-    ("maybe", "may"),
-    ("cutoff", "may lose connections"),
-)
+LEGEND = {
+    "again": "runs, or GPUs are there",
+    "sure": "has ended, or GPUs are missing",
+    "gap": "ends, or is back, at some time in here",
+    "maybe": "may have ended, or may not come back",
+    "cutoff": "may lose connections",
+}
+"""Meaning of each kind of bar, by its CSS class."""
+BACK = {"certain": "all come back", "likely": "likely to come back", "doubtful": "may not come back"}
+"""Prospect that missing GPUs come back, in words."""
 Impact = Mapping[str, Any]
 
 
@@ -64,7 +72,7 @@ class Line:
 
     label: str
     bars: tuple[tuple[str, float, float | None], ...]
-    note: str = ""
+    note: str
 
 
 def write_picture(impact: Impact, stack: str, file: Path) -> None:
@@ -88,23 +96,31 @@ def picture(impact: Impact, stack: str) -> str:
     shown, hidden = works[:ROWS], len(works) - ROWS
     end = _end([*pools, *works])
     lines = [*pools, *shown]
-    height = TOP + ROW * (len(lines) + (hidden > 0)) + FOOTER
-    title = f"{stack}: what the change does to running work, in minutes after it begins"
+    title = f"{stack}: what the change does to running work"
+    head = [*_paragraph(title, "title", 48), *_paragraph(str(impact["headline"]), "small", TEXT_LENGTH)]
+    top = 14 + LINE * (len(head) + 2) + 12
+    bottom = top + ROW * len(lines)
+    legend = [style for style in LEGEND if any(style == bar[0] for line in lines for bar in line.bars)]
+    height = bottom + LINE * (len(legend) + (hidden > 0) + 1)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
         f' role="img" aria-label={quoteattr(title)}>',
         f"<title>{escape(title)}</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="back" width="{WIDTH}" height="{height}" rx="8"/>',
-        _text(MARGIN, 28, title, "title"),
-        _text(MARGIN, 46, _short(str(impact["headline"]), 130), "small"),
-        *_axis(end, height - FOOTER),
+        *(_text(MARGIN, 28 + LINE * index, text, style) for index, (text, style) in enumerate(head)),
+        *_axis(end, top, bottom - 4),
     ]
     for index, line in enumerate(lines):
-        parts += _line(line, TOP + ROW * index, end)
+        parts += _line(line, top + ROW * index, end)
     if hidden > 0:
-        parts.append(_text(MARGIN, TOP + ROW * len(lines) + 14, f"and {hidden} more", "small"))
-    return "\n".join([*parts, *_legend(height), "</svg>"]) + "\n"
+        parts.append(_text(MARGIN, bottom + 12, f"and {hidden} more", "small"))
+    below = bottom + LINE * (hidden > 0) + 4
+    return "\n".join([*parts, *_legend(legend, below), "</svg>"]) + "\n"
+
+
+def _paragraph(text: str, style: str, length: int) -> list[tuple[str, str]]:
+    return [(line, style) for line in wrap(text, length)]
 
 
 def _pool(outage: Mapping[str, Any]) -> Line:
@@ -112,10 +128,10 @@ def _pool(outage: Mapping[str, Any]) -> Line:
     if outage["returns"] == "never":
         return Line(label, (("sure", 0, None),), "gone")
     least, most = outage["minutes"]["least"], outage["minutes"]["most"]
-    back = "may not come back" if outage["returns"] == "doubtful" else f"back: {outage['returns']}"
-    last = "maybe" if outage["returns"] == "doubtful" else "again"
+    doubtful = outage["returns"] == "doubtful"
     how = "node by node, " if outage["oneByOne"] else ""
-    return Line(label, (("sure", 0, least), ("gap", least, most), (last, most, None)), f"{how}{back}")
+    bars = (("sure", 0, least), ("gap", least, most), ("maybe" if doubtful else "again", most, None))
+    return Line(label, bars, f"missing {how}for {least:g} to {most:g} minutes; {BACK[outage['returns']]}")
 
 
 def _works(pods: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
@@ -125,9 +141,27 @@ def _works(pods: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         owners.setdefault(str(pod["owner"]), []).append(pod)
     for owner, members in owners.items():
         lost = sum(each["lostGpuHours"]["most"] for each in members)
-        note = f"up to {lost:.2g} GPU-hours lost" if lost else ""
         label = f"{owner}, {len(members)} Pods" if len(members) > 1 else owner
+        note = f"{_told(members[0])}; up to {_number(lost)} GPU-hours lost" if lost else _told(members[0])
         yield Line(label, tuple(_bars(members[0])), note)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
+
+
+def _told(pod: Mapping[str, Any]) -> str:
+    """The line's bars in words."""
+    ends, again, sure = pod["endsMinutes"], pod["runsAgainMinutes"], pod["sure"]
+    if pod["fate"] == "cut":
+        return f"may lose connections for up to {_number(pod['minutes']['most'])} minutes"
+    if pod["fate"] == "waits":
+        return f"waits, at most until minute {_number(again['latest'])}"
+    if ends is None:
+        return "runs on" if sure else "runs on, on a node whose upgrade may fail"
+    when = f"by minute {_number(ends['latest'])}" if ends["latest"] else "at once"
+    back = f", and runs again by minute {_number(again['latest'])}" if again is not None else ""
+    return f"{'ends' if sure else 'may end'} {when}{back}"
 
 
 def _bars(pod: Mapping[str, Any]) -> Iterator[tuple[str, float, float | None]]:
@@ -159,34 +193,38 @@ def _end(lines: Sequence[Line]) -> float:
     return max(last * 1.2, 5.0)
 
 
-def _axis(end: float, bottom: int) -> Iterator[str]:
-    tick = next((each for each in TICKS if end / each <= 10), TICKS[-1])
+def _axis(end: float, top: int, bottom: int) -> Iterator[str]:
+    tick = next((each for each in TICKS if end / each <= MOST_TICKS), TICKS[-1])
+    yield _text(MARGIN, top - 12 - LINE, "minutes after the change begins", "small")
     for index in range(int(end // tick) + 1):
         x = _x(index * tick, end)
-        yield f'<line class="axis" x1="{x}" x2="{x}" y1="{TOP - 8}" y2="{bottom}"/>'
-        yield f'<text class="small" x="{x}" y="{TOP - 12}" text-anchor="middle">{index * tick}</text>'
+        yield f'<line class="axis" x1="{x}" x2="{x}" y1="{top - 8}" y2="{bottom}"/>'
+        anchor = "middle" if index else "start"
+        yield f'<text class="small" x="{x}" y="{top - 12}" text-anchor="{anchor}">{index * tick}</text>'
 
 
 def _line(line: Line, top: int, end: float) -> Iterator[str]:
-    yield f"<g><title>{escape(f'{line.label}: {line.note}' if line.note else line.label)}</title>"
-    yield _text(MARGIN, top + 14, _short(line.label, LABEL_LENGTH), "")
+    yield f"<g><title>{escape(f'{line.label}: {line.note}')}</title>"
+    yield f'<rect class="back" x="{MARGIN}" y="{top}" width="{WIDTH - 2 * MARGIN}" height="{BAR_AT - 2}"/>'
+    yield _text(MARGIN, top + 12, _short(line.label, LABEL_LENGTH), "strong")
+    yield _text(MARGIN, top + 26, _short(line.note, TEXT_LENGTH), "small")
     for style, begin, until in line.bars:
-        left, right = _x(begin, end), WIDTH - RIGHT if until is None else _x(until, end)
+        left, right = _x(begin, end), WIDTH - MARGIN if until is None else _x(until, end)
         if right > left:
-            yield f'<rect class="{style}" x="{left}" y="{top + 4}" width="{right - left}" height="{BAR}" rx="2"/>'
-    yield _text(WIDTH - RIGHT + 8, top + 14, _short(line.note, NOTE_LENGTH), "small") + "</g>"
+            place = f'x="{left}" y="{top + BAR_AT}" width="{right - left}" height="{BAR}" rx="2"'
+            yield f'<rect class="{style}" {place}/>'
+    yield "</g>"
 
 
-def _legend(height: int) -> Iterator[str]:
-    x = MARGIN
-    for style, text in LEGEND:
-        yield f'<rect class="{style}" x="{x}" y="{height - 23}" width="10" height="10" rx="2"/>'
-        yield _text(x + 16, height - 14, text, "small")
-        x += 40 + 6 * len(text)
+def _legend(styles: Sequence[str], top: int) -> Iterator[str]:
+    for index, style in enumerate(styles):
+        y = top + LINE * index
+        yield f'<rect class="{style}" x="{MARGIN}" y="{y}" width="10" height="10" rx="2"/>'
+        yield _text(MARGIN + 16, y + 9, LEGEND[style], "small")
 
 
 def _x(minutes: float, end: float) -> int:
-    return round(LEFT + (WIDTH - LEFT - RIGHT) * min(minutes / end, 1))
+    return round(MARGIN + (WIDTH - 2 * MARGIN) * min(minutes / end, 1))
 
 
 def _short(text: str, most: int) -> str:
