@@ -10,7 +10,7 @@ import pytest
 
 from simulator.azure import ArmError
 from simulator.azure.rules.upgrade_budgets import unsatisfiable
-from simulator.node_drain import blocked
+from simulator.node_drain import beside, blocked
 from tests.support.azure_fakes import Azure, HandClock
 from tests.support.cases import in_one_test
 
@@ -193,3 +193,18 @@ def test_which_pods_a_budget_keeps(given: dict[str, Any], of: dict[str, Any], ke
     if kept:
         assert "Too Many Requests" in message
         assert "slurm/x-0 blocked by pdb workers" in message
+
+
+def test_a_drain_that_fails_has_evicted_the_other_pods_of_the_node() -> None:
+    def pod(name: str, node: str, app: str = "y", owner: str = "ReplicaSet") -> dict[str, Any]:
+        return {
+            "metadata": {
+                "namespace": "slurm", "name": name, "labels": {"app": app}, "ownerReferences": [{"kind": owner}],
+            },
+            "spec": {"nodeName": node},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        }  # fmt: skip
+
+    pods = [pod("kept", "a", "x"), pod("beside", "a"), pod("of-the-node", "a", owner="DaemonSet"), pod("later", "b")]
+    found = beside(pods, [budget({"maxUnavailable": 0})], "a")
+    assert [each["metadata"]["name"] for each in found] == ["beside"]
