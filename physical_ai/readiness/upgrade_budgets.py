@@ -47,10 +47,11 @@ def blocking(get: Get) -> list[str]:
 
     Raises the exceptions of `get`.
     """
-    return list(_named(listed(get, PATH)))
+    return list(named(listed(get, PATH)))
 
 
-def _named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Those of the PodDisruptionBudgets `budgets` that make AKS refuse upgrades, each as a text with its reason."""
     for each in budgets:
         if (why := never_lets_go(each)) is not None:
             yield f"{at(each, 'metadata.namespace')}/{at(each, 'metadata.name')} ({why})"

@@ -26,6 +26,9 @@ class Change:
         before: Settings that hold before the change too.
         has_way_back: False for a change that the program, or NVIDIA, lets nobody take back.
         budget: True if a disruption budget lets the service with a GPU go never, until the way back.
+        during: Settings of a change that is made first, and whose upgrade still waits for work when this one begins.
+        without: Kinds of work that cannot run with the settings before the change.
+        refused: Text of the refusal with which `up` has to end; empty for a change that is made.
     """
 
     title: str
@@ -33,8 +36,20 @@ class Change:
     before: tuple[str, ...] = ()
     has_way_back: bool = True
     budget: bool = False
+    during: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    refused: str = ""
 
 
+DRIVER, OTHER_DRIVER = sets("gpuOperator.driver.version=580.178.04"), sets("gpuOperator.driver.version=595.91.07")
+IMAGE = sets("pools.h100gpu.osSku=Ubuntu2204")
+OLDER_OSMO = sets("osmo.imageTag=6.3.0")
+STAND_IN = sets(
+    "pools.h100reg={sku: Standard_NC40ads_H100_v5, driver: {source: operator}, priority: Regular,"
+    " osDisk: {type: Managed, sizeGb: 512}, subnet: 10.40.3.0/26, scale: {min: 0, max: 2},"
+    " capacity: {platform: h100}}",
+    "pools.h100gpu.capacity={platform: h100}",
+)
 NEWER = "gpuOperator.version=v26.7.2"
 CHANGES = (
     Change("labels of nodes", sets("pools.h100gpu.labels={team: vision}")),
@@ -42,11 +57,14 @@ CHANGES = (
     Change("a taint for new Pods", sets("pools.h100gpu.taints=['team=a:NoSchedule']")),
     Change("a taint that evicts", sets("pools.h100gpu.taints=['team=a:NoExecute']")),
     Change("shared GPUs", sets("pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")),
-    Change("another driver", sets("gpuOperator.driver.version=580.178.04")),
-    Change("another driver, and a budget", sets("gpuOperator.driver.version=580.178.04"), budget=True),
+    Change("another driver", DRIVER),
+    Change("another driver, and a budget", DRIVER, budget=True),
+    Change("another driver, while one is installed", OTHER_DRIVER, during=DRIVER),
     Change("another size", sets("pools.h100gpu.sku=Standard_NC80adis_H100_v5")),
     Change("a larger disk", sets("pools.h100gpu.osDisk.sizeGb=1024")),
-    Change("another node image", sets("pools.h100gpu.osSku=Ubuntu2204")),
+    Change("another node image", IMAGE),
+    Change("another node image, and a budget", IMAGE, budget=True, refused="disruption budget"),
+    Change("another node image, while a driver is installed", IMAGE, during=DRIVER),
     Change("zones", sets("pools.h100gpu.zones=['1']")),
     Change("no Spot", sets("pools.rtxprogpu.priority=Regular")),
     Change("both pools of a gang", sets("pools.h100gpu.osDisk.sizeGb=1024", "pools.rtxprogpu.priority=Regular")),
@@ -65,7 +83,11 @@ CHANGES = (
         "a guarantee of a platform",
         sets("osmo.platforms={h100gpu: {quota: {guarantee: 1, maximum: 4}}}"),
         before=sets("osmo.queues=perPool"),
+        without=("gang",),
     ),
+    Change("a newer OSMO", sets("osmo.imageTag=6.3.1"), before=OLDER_OSMO),
+    Change("a stand-in for Spot", STAND_IN),
+    Change("warm nodes", sets("pools.h100gpu.capacity={warm: 1}")),
     Change("maintenance windows", sets("cluster.upgrades.nodeOsWindow.startHour=3")),
     Change("channel of node images", sets("cluster.upgrades.nodeOsChannel=SecurityPatch")),
     Change("autoscaler", sets("cluster.autoscaler.scaleDownUnneededMinutes=30")),
@@ -74,6 +96,14 @@ CHANGES = (
     Change("the toolkit", sets("gpuOperator.toolkit.runtimeConfigSource=command")),
     Change("no CDI", sets("gpuOperator.cdi=false")),
     Change("a newer operator", sets(NEWER), has_way_back=False),
+    Change(
+        "a newer Kubernetes, and a budget",
+        sets(NEWER, "cluster.kubernetesVersion='1.37'"),
+        before=sets(NEWER),
+        has_way_back=False,
+        budget=True,
+        refused="disruption",
+    ),
     Change(
         "a newer Kubernetes", sets(NEWER, "cluster.kubernetesVersion='1.37'"), before=sets(NEWER), has_way_back=False
     ),

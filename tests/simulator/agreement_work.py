@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,19 @@ from physical_ai.catalog.osmo import (
     SCHEDULER,
     TASK_LABEL,
     WORKFLOW_LABEL,
+    WORKFLOWS_NAMESPACE,
 )
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
+from simulator.gpu.names import UPGRADE_STATE
 from simulator.kubernetes.client import ApiError, Client
 from simulator.osmo_names import CONTROL_CONTAINER
+from tests.simulator.agreement_submissions import Submissions
 from tests.support.scheduling import GPU_TOLERATED
 from tests.support.waiting import until
 
 NAMESPACE = "default"
+TASKS = WORKFLOWS_NAMESPACE
+ALL_PODS = "/api/v1/pods"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
@@ -42,7 +48,7 @@ class Kind:
         pods: Name and pool of each of its Pods.
         gpus: GPUs of each Pod.
         controlled: True for a Deployment.
-        group: True for Pods that KAI starts together, or not at all.
+        submitted: True for a workflow that is submitted to OSMO's service; the first of its Pods leads the others.
     """
 
     title: str
@@ -51,7 +57,7 @@ class Kind:
     controlled: bool = False
     workflow: str = ""
     checkpoints: bool = False
-    group: bool = False
+    submitted: bool = False
 
 
 KINDS: Mapping[str, Kind] = {
@@ -61,10 +67,10 @@ KINDS: Mapping[str, Kind] = {
     "pod": Kind("a Pod without a controller, vGPU", (("render", "rtxprogpu"),)),
     "task": Kind("a task of OSMO with checkpoints", (("train", "h100gpu"),), workflow="train-1", checkpoints=True),
     "gang": Kind(
-        "a gang of OSMO across both GPU pools",
+        "a workflow of OSMO with a gang across both GPU pools",
         (("lead", "h100gpu"), ("peer", "rtxprogpu")),
-        workflow="gang-1",
-        group=True,
+        workflow="gang",
+        submitted=True,
     ),
 }
 
@@ -132,10 +138,10 @@ def works(client: Client) -> dict[str, str]:
     """UID of each running Pod by its name, or by the name of its Deployment; without Pods that are being deleted, or
     whose node is gone.
     """
-    pods: list[dict[str, Any]] = client.get(PODS)["items"]
+    pods = [each for each in client.get(ALL_PODS)["items"] if each["metadata"]["namespace"] in (NAMESPACE, TASKS)]
     nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes")["items"]}
     return {
-        str((each["metadata"].get("labels") or {}).get("app") or each["metadata"]["name"]): each["metadata"]["uid"]
+        _name(each["metadata"]): each["metadata"]["uid"]
         for each in pods
         if each["status"].get("phase") == "Running"
         and "deletionTimestamp" not in each["metadata"]
@@ -143,22 +149,39 @@ def works(client: Client) -> dict[str, str]:
     }
 
 
-def begin(client: Client) -> dict[str, str]:
-    """Starts what is missing of the work, and waits until all of it runs."""
+def _name(metadata: Mapping[str, Any]) -> str:
+    labels: Mapping[str, str] = metadata.get("labels") or {}
+    return str(labels.get("app") or labels.get(TASK_LABEL) or metadata["name"])
+
+
+def begin(client: Client, submissions: Submissions, without: Collection[str] = ()) -> dict[str, str]:
+    """Starts what is missing of the work, and waits until all of it runs. `without`: kinds that do not run, and that
+    end where they do.
+    """
     _create(client, f"/apis/{KAI_QUEUE_API}/queues", queue())
-    for kind in KINDS.values():
+    for key, kind in KINDS.items():
         running = works(client)
-        if kind.controlled:
+        if key in without:
+            _clear(client, kind, submissions)
+        elif kind.controlled:
             for name, pool in kind.pods:
                 _create(client, DEPLOYMENTS, deployment(name, pool, kind.gpus))
         elif not {name for name, _ in kind.pods} <= set(running):
-            _clear(client, kind)
+            _clear(client, kind, submissions)
+            if kind.submitted:
+                submissions.submit(kind.workflow, kind.pods)
+                continue
             if kind.workflow:
                 _create(client, GROUPS, pod_group(kind))
             for name, pool in kind.pods:
                 plain = {"metadata": {"name": name}, "spec": pod_spec(pool, kind.gpus)}
                 _create(client, PODS, task(name, pool, kind) if kind.workflow else plain)
-    until(lambda: set(works(client)) == set(of_pods()), "the work does not run", state=lambda: sorted(works(client)))
+    wanted = {name for name, kind in of_pods().items() if kind not in without}
+    until(
+        lambda: set(works(client)) == wanted,
+        "the work does not run",
+        state=lambda: (sorted(works(client)), submissions.said),
+    )
     return works(client)
 
 
@@ -176,13 +199,19 @@ def unguard(client: Client, work: str) -> None:
     _delete(client, f"{BUDGETS}/{work}")
 
 
-def settle(client: Client) -> None:
+def settle(client: Client, submissions: Submissions) -> None:
     """Ends the tasks for which an upgrade waits, and waits until no node is kept from new Pods any more."""
     if _cordoned(client):
         for kind in KINDS.values():
             if not kind.controlled:
-                _clear(client, kind)
+                _clear(client, kind, submissions)
         until(lambda: not _cordoned(client), "an upgrade does not end", state=lambda: _cordoned(client))
+
+
+def waits(client: Client) -> bool:
+    """True if the operator's upgrade of a driver waits for the work of a node."""
+    states = {each["metadata"]["labels"].get(UPGRADE_STATE) for each in client.get("/api/v1/nodes")["items"]}
+    return "wait-for-jobs-required" in states
 
 
 def _cordoned(client: Client) -> list[str]:
@@ -190,12 +219,23 @@ def _cordoned(client: Client) -> list[str]:
     return [each["metadata"]["name"] for each in nodes if each["spec"].get("unschedulable")]
 
 
-def _clear(client: Client, kind: Kind) -> None:
+def _clear(client: Client, kind: Kind, submissions: Submissions) -> None:
     """Deletes what is left of the Pods of work that has ended, as its owner would before starting it again."""
-    for name, _ in kind.pods:
-        _delete(client, f"{PODS}/{name}")
-    for name, _ in kind.pods:
-        until(lambda name=name: client.find(f"{PODS}/{name}") is None, f"{name} does not go")
+    if kind.submitted:
+        submissions.cancel(kind.workflow)
+    paths = [_path(each["metadata"]) for each in client.get(ALL_PODS)["items"] if _is_of(each["metadata"], kind)]
+    for path in paths:
+        _delete(client, path)
+    for path in paths:
+        until(lambda path=path: client.find(path) is None, f"{path} does not go")
+
+
+def _is_of(metadata: Mapping[str, Any], kind: Kind) -> bool:
+    return metadata["namespace"] in (NAMESPACE, TASKS) and _name(metadata) in {name for name, _ in kind.pods}
+
+
+def _path(metadata: Mapping[str, Any]) -> str:
+    return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
 
 
 def _delete(client: Client, path: str) -> None:
@@ -222,9 +262,13 @@ def outcome(before: Mapping[str, str], now: Mapping[str, str], work: str) -> str
 
 
 def observed(
-    client: Callable[[], Client], before: Mapping[str, str], expected: Mapping[str, str], seconds: float
+    client: Callable[[], Client],
+    before: Mapping[str, str],
+    expected: Mapping[str, str],
+    seconds: float,
+    hold: float,
 ) -> dict[str, str]:
-    """Fate of each Pod of `before`, once all are as expected, or as they are after some seconds."""
+    """Fate of each Pod of `before`, once all have been as expected for `hold` seconds, or after `seconds`."""
     last: dict[str, str] = {}
 
     def seen() -> dict[str, str]:
@@ -236,8 +280,17 @@ def observed(
         last.update(seen())
         return all(last[work] == fate for work, fate in expected.items())
 
+    since: list[float] = []
+
+    def holds() -> bool:
+        if not fits():
+            since.clear()
+            return False
+        since.append(time.monotonic())
+        return since[-1] - since[0] >= hold
+
     try:
-        until(fits, "", seconds=seconds, every=0.3)
+        until(holds, "", seconds=seconds, every=0.3)
     except AssertionError:
         return last
     return last

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ from physical_ai.repository import ROOT
 from simulator.kubernetes.client import Client
 from simulator.simulation import Simulation
 from tests.simulator.agreement_changes import BASE, CHANGES, Change
-from tests.simulator.agreement_work import KINDS, begin, guard, observed, of_pods, settle, unguard, works
+from tests.simulator.agreement_submissions import Submissions
+from tests.simulator.agreement_work import KINDS, begin, guard, observed, of_pods, settle, unguard, waits, works
 from tests.simulator.physai import physai
+from tests.support.waiting import until
 from workbench.impact.agreement import FILE, UNSEEN, Cell, agreement, table
 
 pytestmark = pytest.mark.deep
@@ -41,10 +43,29 @@ CELLS: list[Cell] = []
 """Cells of the changes that have been made so far, in this order."""
 
 
-def up(*options: str) -> None:
+HELD: list[tuple[str, ...]] = []
+"""Settings of the last change that was made as a whole."""
+HOLD_SECONDS = 2.0
+"""Seconds for which what was predicted has to stay true: four simulated minutes."""
+
+
+def up(*options: str, refused: str = "") -> None:
     """Makes a change. A gate may remain closed, of a node that waits for work."""
+    if [options] == HELD:
+        return
+    HELD.clear()
     answer = physai("up", *options, expect=(0, 1))
-    assert answer.code == 0 or "gate" in answer.out + answer.err, answer.out + answer.err
+    said = answer.out + answer.err
+    assert refused in said if refused else answer.code == 0 or "gate" in said, said
+    if answer.code == 0:
+        HELD.append(options)
+
+
+@pytest.fixture(scope="module")
+def submissions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Submissions]:
+    made = Submissions(tmp_path_factory.mktemp("submitted"))
+    yield made
+    made.end()
 
 
 def predicted(options: Sequence[str]) -> dict[str, tuple[str, bool]]:
@@ -59,30 +80,30 @@ def predicted(options: Sequence[str]) -> dict[str, tuple[str, bool]]:
 
 def name_of(pod: Mapping[str, Any]) -> str:
     kind, _, name = str(pod["owner"]).partition(" ")
-    return name.rpartition("/")[2] if kind == "Deployment" else str(pod["pod"])
+    return name.rpartition("/")[2] if kind == "Deployment" else str(pod["task"] or pod["pod"])
 
 
 def cluster(simulation: Simulation) -> Client:
     return simulation.clusters().client(simulation.clusters().ids()[0])
 
 
-def make(simulation: Simulation, title: str, options: Sequence[str]) -> list[Cell]:
+def make(simulation: Simulation, title: str, options: Sequence[str], refused: str = "") -> list[Cell]:
     """Predicts a change, makes it, and waits until what was predicted for certain has come true, or time is up."""
     before, said = works(cluster(simulation)), predicted(options)
-    up(*options)
+    up(*options, refused=refused)
     sure = {
         work: "untouched" if fate in UNSEEN else fate
         for work, (fate, certain) in said.items()
         if certain and work in before
     }
-    found = observed(lambda: cluster(simulation), before, sure, SECONDS)
+    found = observed(lambda: cluster(simulation), before, sure, SECONDS, HOLD_SECONDS)
     kinds = of_pods()
     return [Cell(title, kinds[work], work, *said[work], found[work]) for work in before if work in said]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.title)
 def test_what_the_preview_says_happens_to_the_work(
-    running: Simulation, change: Change, monkeypatch: pytest.MonkeyPatch
+    running: Simulation, submissions: Submissions, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The change, and the way back: each is predicted and made."""
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", GATE_SECONDS)
@@ -92,14 +113,18 @@ def test_what_the_preview_says_happens_to_the_work(
         return
     start = (*BASE, *change.before)
     up(*start)
-    begin(cluster(running))
+    begin(cluster(running), submissions, change.without)
+    if change.during:
+        up(*start, *change.during)
+        until(lambda: waits(cluster(running)), "no upgrade waits for work")
+        begin(cluster(running), submissions, change.without)
     if change.budget:
         guard(cluster(running), GUARDED)
-    cells = make(running, change.title, (*start, *change.settings))
+    cells = make(running, change.title, (*start, *change.settings), change.refused)
     unguard(cluster(running), GUARDED)
     if change.has_way_back:
         cells += make(running, f"{change.title}, back", start)
-    settle(cluster(running))
+    settle(cluster(running), submissions)
     CELLS.extend(cells)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -144,7 +144,7 @@ class Run:
         if kind == "gang":
             self.world.add(
                 *(
-                    Pod(f"{name}-{index}", name, pool, gang=name, task=True)
+                    Pod(f"{name}-{index}", name, pool, gang=name, task=True, leads=not index)
                     for index, pool in enumerate((first, second))
                 )
             )
@@ -210,8 +210,14 @@ def test_the_model_does_what_the_simulator_did(change: Any) -> None:
     kinds = of_pods()
     for kind in KINDS.values():
         pods = [
-            Pod(name, name, pool, kind.gpus, kind.workflow if kind.group else "", kind.controlled, bool(kind.workflow))
-            for name, pool in kind.pods
+            Pod(
+                *(name, name, pool, kind.gpus),
+                gang=kind.workflow if kind.submitted else "",
+                controlled=kind.controlled,
+                task=bool(kind.workflow),
+                leads=kind.submitted and not index,
+            )
+            for index, (name, pool) in enumerate(kind.pods)
         ]
         world.add(*pods)
     assert all(pod.node for pod in world.pods.values()), world.pods

@@ -1,8 +1,8 @@
 """Fast model of a stack's cluster, for long sequences of changes, faults and evictions.
 
 It takes the declared resources of the program, and knows nothing of ways.yaml: nodes go with their pool, AKS drains and
-reimages, taints evict, the operator upgrades drivers as `simulator.gpu.upgrade` does, KAI evicts what is left of a
-gang. Time passes in rounds. Left out: the API server, budgets, admission and quotas.
+reimages, taints evict, the operator upgrades drivers as `simulator.gpu.upgrade` does, OSMO ends a gang with its leading
+task. Time passes in rounds. Left out: the API server, budgets, admission and quotas.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from simulator.gpu.upgrading import policy_of
 from simulator.gpu.workloads import Workload
 from tests.support.impact_effects import NAMESPACE, apply, most
 from tests.support.planned_changes import Planned
+from workbench.impact.work import LEAD_LABEL
 from workbench.policies import Resource
 
 NOT_INSTALLED = ("tolerations", "nodeSelector", "upgradePolicy", "labels", "annotations", "resources")
@@ -46,7 +47,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Pod:
-    """A Pod that runs or waits for a node of its pool. `owner`: a workflow, a Deployment, or the Pod itself."""
+    """A Pod that runs or waits for a node of its pool. `owner`: a workflow, a Deployment, or the Pod itself. `leads`:
+    OSMO ends the gang with it.
+    """
 
     name: str
     owner: str
@@ -56,10 +59,12 @@ class Pod:
     controlled: bool = False
     task: bool = False
     node: str = ""
+    leads: bool = False
 
     @property
     def labels(self) -> dict[str, str]:
-        return {FINISH_FIRST_LABEL: "true"} if self.task else {}
+        leads = {LEAD_LABEL: "true"} if self.leads else {}
+        return {FINISH_FIRST_LABEL: "true", **leads} if self.task else {}
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ class World:
             self._place()
             self._upgrade_operator()
             self._upgrade_grid()
-            self._end_stale()
+            self._end_led()
             if before == (repr(self.nodes), tuple(self.pods.values())):
                 return
 
@@ -260,11 +265,11 @@ class World:
     def _source(self, pool: str) -> str:
         return str(at(self.pools().get(pool, {}), "nodeLabels", {}).get(DRIVER_LABEL, ""))
 
-    def _end_stale(self) -> None:
-        """Ends what is left of a gang, with the cause of the Pod that went first."""
-        causes = {each.pod.gang: each.cause for each in self.ends if each.pod.gang}
+    def _end_led(self) -> None:
+        """Ends what is left of gangs whose leading task has ended, with the same cause."""
+        causes = {each.pod.gang: each.cause for each in self.ends if each.pod.gang and each.pod.leads}
         for gang, cause in causes.items():
-            self.end([pod for pod in self.pods.values() if pod.gang == gang and pod.node], cause)
+            self.end([pod for pod in self.pods.values() if pod.gang == gang], cause)
 
 
 def _grid(inputs: Mapping[str, Any], pool: str) -> Mapping[str, Any] | None:

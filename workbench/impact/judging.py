@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.settings.facts.labels import split_taint
+from workbench.impact.aks_upgrades import NO_BUDGETS, STOPS, Budgets, ignoring_budgets, refusal, stopping
 from workbench.impact.changes import Change
 from workbench.impact.drains import TURN, WAITS, kept_by, waits_for
 from workbench.impact.grid import policy
@@ -89,6 +90,8 @@ class Impact:
 class _Hit:
     change: Change
     way: Way
+    stops: frozenset[str] = frozenset()
+    """Nodes at which the change stops."""
 
     @property
     def reason(self) -> str:
@@ -96,24 +99,36 @@ class _Hit:
 
 
 def judge(
-    changes: Iterable[Change], work: Sequence[Work], pools: Mapping[str, PoolFacts], now: datetime.datetime
+    changes: Iterable[Change],
+    work: Sequence[Work],
+    pools: Mapping[str, PoolFacts],
+    now: datetime.datetime,
+    budgets: Budgets = NO_BUDGETS,
 ) -> Impact:
     """Impact of the planned changes `changes` on the running work `work`.
 
     Args:
         pools: Facts of the node pools by name, as they are before the changes.
         now: Present time, with time zone.
+        budgets: Disruption budgets of the cluster, as AKS takes them for its upgrades.
     """
-    hits, unknown = _ways_of(changes, pools)
+    found, unknown = _ways_of(changes, pools)
+    refused = [text for each in found if (text := refusal(each.change, budgets))]
+    hits = [_in_aks(each, work, budgets) for each in found if not refusal(each.change, budgets)]
     effects = _with_gangs(_in_turn([_effect(each, hits, pools, now) for each in work]), now)
     said = [each.reason for each in hits if _is_note(each.way)]
     return Impact(
         effects=tuple(sorted(effects, key=lambda each: (-each.fate, not each.sure, each.work.owner, each.work.name))),
         outages=outages([(each.change, each.way) for each in hits], pools),
-        notes=tuple(dict.fromkeys([*said, *_waiting(effects)])),
+        notes=tuple(dict.fromkeys([*refused, *said, *_waiting(effects)])),
         not_judged=tuple(unknown),
-        harmless=not unknown and all(each.way.fate == "untouched" for each in hits),
+        harmless=not unknown and all(each.way.fate == "untouched" for each in found),
     )
+
+
+def _in_aks(hit: _Hit, work: Sequence[Work], budgets: Budgets) -> _Hit:
+    way = ignoring_budgets(hit.change, hit.way, budgets)
+    return replace(hit, way=way, stops=stopping(work, hit.change, way, object_name(hit.change)))
 
 
 def _ways_of(changes: Iterable[Change], pools: Mapping[str, PoolFacts]) -> tuple[list[_Hit], list[str]]:
@@ -153,6 +168,8 @@ def _effect(work: Work, hits: Sequence[_Hit], pools: Mapping[str, PoolFacts], no
     reasons = [each.reason for each in causes]
     if worst is Fate.UNTOUCHED and (why := kept_by(work, [(each.change, each.way) for each in causes])):
         reasons.append(why)
+    if worst >= Fate.RESTARTED and any(each.stops - {work.node} for each in causes):
+        reasons.append(STOPS)
     in_turn = all(each.way.jobs and each.way.order == "one-by-one" for each in causes)
     return Effect(work, worst, sure, tuple(dict.fromkeys(reasons)), minutes, lost, unsaved, in_turn)
 
@@ -214,7 +231,7 @@ def _of_ended(work: Work, hit: _Hit) -> tuple[Fate, bool]:
     if way.jobs == "waits" and not work.controller:
         # The GPU Operator evicts no Pod without a controller: the Pod runs on, and the node's upgrade fails.
         return Fate.UNTOUCHED, False
-    return _end(work, way), way.sure
+    return _end(work, way), way.sure and not hit.stops - {work.node}
 
 
 def _end(work: Work, way: Way) -> Fate:
@@ -239,20 +256,30 @@ def tolerates_all(work: Work, taints: Sequence[Mapping[str, str]]) -> bool:
 
 
 def _with_gangs(effects: Sequence[Effect], now: datetime.datetime) -> list[Effect]:
-    """The effects after the rule for gangs: if one Pod of a gang is restarted or ended, the whole gang shares the worst
-    fate, since OSMO ends a group if any of its tasks ends.
+    """The effects after the rule for gangs. OSMO ends a group with its leading task; with any other task only where the
+    group's `ignoreNonleadStatus` is false, which no Pod shows (NVIDIA/OSMO 6.3.1, src/utils/job/jobs.py, UpdateGroup).
+    KAI evicts nothing of a gang: values/kai-scheduler/values.yaml.
     """
-    worst: dict[str, Effect] = {}
+    worst: dict[tuple[str, bool], Effect] = {}
     for each in effects:
         if each.work.gang and each.fate in (Fate.RESTARTED, Fate.ENDED):
-            known = worst.get(each.work.gang)
-            if known is None or (each.fate, each.sure) > (known.fate, known.sure):
-                worst[each.work.gang] = each
-    return [_as_member(each, worst.get(each.work.gang), now) for each in effects]
+            key = each.work.gang, each.work.leads
+            if key not in worst or (each.fate, each.sure) > (worst[key].fate, worst[key].sure):
+                worst[key] = each
+    return [
+        _as_member(_as_member(each, worst.get((each.work.gang, True)), now), worst.get((each.work.gang, False)), now)
+        for each in effects
+    ]
 
 
 def _as_member(effect: Effect, worst: Effect | None, now: datetime.datetime) -> Effect:
-    if worst is None or (effect.fate, effect.sure) >= (worst.fate, worst.sure) or effect.work.waits:
+    """The effect on a Pod whose gang has a Pod with the effect `worst`."""
+    if worst is None or effect.work.waits or worst.work is effect.work:
         return effect
-    reason = f"its gang ends with {worst.work.task or worst.work.name}: {'; '.join(worst.reasons)}"
-    return Effect(effect.work, worst.fate, worst.sure, (reason,), worst.minutes, *_loss(effect.work, worst.fate, now))
+    sure = worst.sure and worst.work.leads
+    if (effect.fate, effect.sure) >= (worst.fate, sure):
+        return effect
+    name = worst.work.task or worst.work.name
+    how = f"its gang ends with {name}" if worst.work.leads else f"its gang may end with {name}, which does not lead it"
+    reason = f"{how}: {'; '.join(worst.reasons)}"
+    return Effect(effect.work, worst.fate, sure, (reason,), worst.minutes, *_loss(effect.work, worst.fate, now))

@@ -13,6 +13,7 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.upgrade_budgets import PATH as BUDGETS
+from physical_ai.readiness.upgrade_budgets import named
 from workbench.impact.pools import PoolFacts
 from workbench.impact.work import MIG_RESOURCE, Work, work_of
 
@@ -33,6 +34,8 @@ class Situation:
     work: tuple[Work, ...]
     pools: Mapping[str, PoolFacts]
     doubts: tuple[str, ...] = ()
+    refusing: tuple[str, ...] = ()
+    """Disruption budgets that can never allow an eviction, each as a text with its reason."""
 
 
 def read_situation(get: Get, platform: Collection[str]) -> Situation:
@@ -54,7 +57,7 @@ def read_situation(get: Get, platform: Collection[str]) -> Situation:
         doubts.append(f"disruption budgets could not be read, which keep Pods from a drain ({problem})")
     nodes = listed(get, "/api/v1/nodes")
     work = work_of(listed(get, "/api/v1/pods"), nodes, platform, budgets)
-    return Situation(tuple(work), pools_of(nodes), (*doubts, *upgrades(nodes)))
+    return Situation(tuple(work), pools_of(nodes), (*doubts, *upgrades(nodes)), tuple(named(budgets)))
 
 
 def pools_of(nodes: Sequence[Mapping[str, Any]]) -> dict[str, PoolFacts]:

@@ -14,7 +14,7 @@ from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.usual_load import UsualLoad
 from workbench.impact.pools import PoolFacts
-from workbench.impact.work import Work
+from workbench.impact.work import LEAD_LABEL, Work
 
 
 def usual_work(pools: Mapping[str, Pool], facts: Mapping[str, PoolFacts], now: datetime.datetime) -> list[Work]:
@@ -53,5 +53,5 @@ def _of_pool(pool: PoolFacts, load: UsualLoad, now: datetime.datetime) -> Iterat
                 gpus=min(on_node, load.task_gpus - member * on_node),
                 started=now - datetime.timedelta(hours=load.task_hours / 2),
                 checkpoint=None if checkpoint is None else datetime.timedelta(minutes=checkpoint),
-                labels={FINISH_FIRST_LABEL: "true"},
+                labels={FINISH_FIRST_LABEL: "true", LEAD_LABEL: str(not member).lower()},
             )

@@ -23,6 +23,8 @@ CHECKPOINT_ARGUMENT = "-checkpoint"
 """Flag of OSMO's container that precedes the settings of one checkpoint, `path;url;seconds;regex` (NVIDIA/OSMO 6.3.1,
 src/utils/job/task.py).
 """
+LEAD_LABEL = "osmo.lead_container"
+"""Label of the Pod of the task that leads its group (NVIDIA/OSMO 6.3.1, src/utils/job/task.py, _task_labels)."""
 NEVER_EVICTED = ("DaemonSet", "Node")
 """Kinds of controllers whose Pods a drain leaves on the node."""
 ENDED = ("Succeeded", "Failed")
@@ -38,7 +40,7 @@ class Work:
 
     Attributes:
         owner: Kind and name that the user knows: `workflow train-1`, `Job team/render`, `Pod team/shell`.
-        gang: Namespace and name of the KAI PodGroup, whose Pods end together; empty for a Pod without one.
+        gang: Namespace and name of the KAI PodGroup, whose Pods start together; empty for a Pod without one.
         task: Name of the workflow's task; empty for other Pods.
         controller: Kind of the controller that owns the Pod; empty if there is none.
         node: Name of the Pod's node; empty while the Pod waits.
@@ -87,6 +89,11 @@ class Work:
     def waits(self) -> bool:
         """True for a Pod that has no node yet."""
         return not self.node
+
+    @property
+    def leads(self) -> bool:
+        """True for the task with which OSMO ends the other tasks of its group."""
+        return (self.labels or {}).get(LEAD_LABEL) == "true"
 
     @property
     def comes_back(self) -> bool:

@@ -145,14 +145,6 @@ def test_the_worst_of_several_changes_counts_with_its_reasons() -> None:
     assert effect.minutes == (6, 15)
 
 
-def test_a_gang_ends_with_one_of_its_members() -> None:
-    other = training(name="train-1", node="node-b", pool="rtxprogpu", task="sim")
-    found = {each.work.name: each for each in judge([pool("replace")], [training(), other], POOLS, NOW).effects}
-    assert [each.fate for each in found.values()] == [Fate.ENDED, Fate.ENDED]
-    assert found["train-1"].reasons[0].startswith("its gang ends with train: ")
-    assert found["train-1"].lost == (6, 6)
-
-
 @pytest.mark.parametrize(
     ("checkpoint", "ran", "lost"),
     [(None, 6, (6, 6)), (1, 6, (0, 1)), (8, 6, (6, 6)), (6, 6, (0, 6)), (1, 0, (0, 0))],

@@ -15,9 +15,10 @@ from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.system_namespaces import SYSTEM_NAMESPACES
 from physical_ai.kubernetes.objects import at
 from physical_ai.planning import namespaces
+from physical_ai.readiness.upgrade_budgets import is_forced
 from workbench.cli.preview.change_list import planned
 from workbench.cli.preview.model import Preview
-from workbench.impact import Impact, Situation, judge, read_situation
+from workbench.impact import Budgets, Impact, Situation, judge, read_situation
 from workbench.impact.pools import PoolFacts
 from workbench.impact.telling import Seen
 from workbench.impact.usual import usual_nodes, usual_work
@@ -53,7 +54,9 @@ def judged(
     found, seen = _situation(requested, kubeconfig, context, recording, simulated=simulated and preview.deployed.exists)
     now = seen.at or datetime.datetime.now(datetime.UTC)
     # Azure's facts count more; the cluster's own are of pools that Azure does not list, as in an existing cluster.
-    return judge(planned(preview.run), found.work, {**found.pools, **pools}, now), seen
+    forced = is_forced(requested.loaded.settings.cluster.upgrades.forced_until, now)
+    budgets = Budgets(found.refusing, forced)
+    return judge(planned(preview.run), found.work, {**found.pools, **pools}, now, budgets), seen
 
 
 def _usual(requested: RequestedStack, preview: Preview, facts: Mapping[str, PoolFacts]) -> tuple[Impact, Seen]:
