@@ -85,6 +85,7 @@ CHANGES = (
         before=sets("osmo.queues=perPool"),
         without=("gang",),
     ),
+    Change("KAI and OSMO with another toleration", sets("cpuPool.tolerate=['team=a:NoSchedule']")),
     Change("a newer OSMO", sets("osmo.imageTag=6.3.1"), before=OLDER_OSMO),
     Change("a stand-in for Spot", STAND_IN),
     Change("warm nodes", sets("pools.h100gpu.capacity={warm: 1}")),

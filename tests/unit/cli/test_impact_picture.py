@@ -82,7 +82,7 @@ def test_the_whole_headline_is_shown_and_no_text_leaves_the_picture() -> None:
     svg = ET.fromstring(picture(given, "dev-westus2"))  # noqa: S314 - own
     texts = [each.text or "" for each in svg.iter(f"{SVG}text")]
     assert given["headline"] in " ".join(texts)
-    assert max(map(len, texts)) <= 68
+    assert max(map(len, texts)) <= 76
 
 
 def test_more_owners_than_lines_are_counted() -> None:

@@ -19,7 +19,7 @@ LINE, ROW, BAR, BAR_AT = 16, 52, 12, 32
 """Pixels of a line of text, of a line of the picture, of its bar, and from the line's top to its bar."""
 ROWS = 16
 """Largest number of lines of work. Work that runs on unharmed is left out first."""
-LABEL_LENGTH, TEXT_LENGTH = 62, 68
+LABEL_LENGTH, TEXT_LENGTH = 62, 76
 """Characters that fit into the picture's width, in the larger and in the smaller size."""
 TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
 MOST_TICKS = 8
