@@ -13,7 +13,7 @@ from simulator.azure.guids import vm_guid
 from simulator.azure.registry import models
 from simulator.azure.rules import Put
 from simulator.azure.rules.pool_subnets import prefixes
-from simulator.azure.state import KEPT, SUCCEEDED, UPGRADED_FROM, AzureState, Resource, kind_of
+from simulator.azure.state import KEPT, OS, SUCCEEDED, UPGRADED_FROM, AzureState, Resource, kind_of
 from simulator.azure.store import Store
 
 MANAGED_SUBNET = "10.224.0.0/16"
@@ -89,23 +89,25 @@ def _pool_facts(
     running = str(cluster.facts["version"]) if cluster else ""
     spec = pools.effective(sent, body, azure.offers)
     version = _pool_version(sent, old.get("version"), running, azure)
-    leaves = _left(version, old)
+    spec_before = before and pools.effective(before, body, azure.offers)
+    leaves = _left(version, spec["osSKU"], (spec_before or spec)["osSKU"], old)
     facts: Json = {
         "version": version,
         **({"image": old["image"]} if "image" in old else {}),
         **({UPGRADED_FROM: leaves} if leaves else {}),
         "puts": old.get("puts", 0) + 1,
-        "count": pools.count_after(spec, before and pools.effective(before, body, azure.offers), old.get("count")),
+        "count": pools.count_after(spec, spec_before, old.get("count")),
     }
     return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), azure, old)}
 
 
-def _left(version: str, old: Mapping[str, Any]) -> Json:
-    """Version and image that a pool's nodes run before they are upgraded to `version`; empty if there is nothing to
-    upgrade.
-    """
-    present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
-    return present if present and present.get("version") != version else {}
+def _left(version: str, sku: str, sku_before: str, old: Mapping[str, Any]) -> Json:
+    """Version, image and operating system of a pool's nodes before an upgrade; empty if there is nothing to upgrade."""
+    given: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image", OS) if name in old}
+    if "version" not in given:
+        return {}
+    present = {OS: sku_before, **given}
+    return present if (present["version"], present[OS]) != (version, sku) else {}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
@@ -129,7 +131,7 @@ def upgraded(pool: Resource, kept: str) -> Resource:
     """
     if UPGRADED_FROM not in pool.facts:
         return pool
-    facts = {name: value for name, value in pool.facts.items() if name not in (UPGRADED_FROM, KEPT)}
+    facts = {name: value for name, value in pool.facts.items() if name not in (UPGRADED_FROM, KEPT, OS)}
     if kept:
         facts.pop("image", None)
         return replace(pool, facts={**facts, **pool.facts[UPGRADED_FROM], KEPT: kept})
@@ -273,7 +275,7 @@ def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | No
         location=cluster.location,
         version=version,
         name=ids.name(pool.id),
-        spec=spec_of(pool, azure),
+        spec={**spec_of(pool, azure), **({"osSKU": pool.facts[OS]} if OS in pool.facts else {})},
         cluster=body,
         kubelet_client_id=str(outputs.kubelet_identity(cluster, azure)["clientId"]),
         ubuntu=azure.offers.ubuntu(version),

@@ -18,7 +18,11 @@ SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
 """States of a resource on which no operation is in progress."""
 UPGRADED_FROM = "from"
-"""Key in a pool's facts during an upgrade of its nodes; the value is the old Kubernetes version and node image."""
+"""Key in a pool's facts during an upgrade of its nodes; the value is the old Kubernetes version, node image and
+operating system.
+"""
+OS = "osSKU"
+"""Key in a pool's facts after a failed upgrade; the value is the operating system that its nodes still have."""
 KEPT = "kept"
 """Key in a pool's facts after a failed upgrade; the value is AKS's message about the Pod that was not evicted."""
 

@@ -33,6 +33,8 @@ FOLDER = "PHYSAI_AGREEMENT_FOLDER"
 """Variable with a folder that keeps the cells of each change, so that a run that was interrupted can be continued."""
 KEPT = Path(os.environ.get(FOLDER, ""))
 GUARDED = "serve"
+CONFLICT = "please apply your changes to the latest version"
+"""Part of the API server's answer to a request whose object another client changes at the same moment."""
 GATE_SECONDS = "20"
 """Seconds for which `up` waits for GPUs: an upgrade that waits for work does not end before the work."""
 LEAST = 0.95
@@ -55,6 +57,8 @@ def up(*options: str, refused: str = "") -> None:
         return
     HELD.clear()
     answer = physai("up", *options, expect=(0, 1))
+    if CONFLICT in answer.out + answer.err:
+        answer = physai("up", *options, expect=(0, 1))
     said = answer.out + answer.err
     assert refused in said if refused else answer.code == 0 or "gate" in said, said
     if answer.code == 0:

@@ -195,6 +195,29 @@ def test_which_pods_a_budget_keeps(given: dict[str, Any], of: dict[str, Any], ke
         assert "slurm/x-0 blocked by pdb workers" in message
 
 
+def test_another_operating_system_is_a_drain_that_the_next_request_resumes(azure: Azure) -> None:
+    """AKS reimages the nodes for it, within budgets (AKS docs, upgrade-os-version and http-proxy)."""
+
+    def sku(name: str) -> Any:
+        azure.host.calls.clear()
+        return azure.pool(orchestratorVersion="1.35", osSKU=name, upgradeSettings={"drainTimeoutInMinutes": 7})
+
+    def image() -> str:
+        (node,) = azure.host.nodes[azure.cluster_id, "h100gpu"]
+        return node["metadata"]["labels"]["kubernetes.azure.com/node-image-version"]
+
+    before = image()
+    azure.host.keeps = KEPT
+    assert sku("Ubuntu2204").state == "Failed"
+    assert image() == before
+    azure.host.keeps = ""
+    assert sku("Ubuntu2204").state == "Succeeded"
+    assert "drain h100gpu 7" in azure.host.calls
+    assert image() != before
+    sku("Ubuntu2204")
+    assert "drain h100gpu 7" not in azure.host.calls
+
+
 def test_a_drain_that_fails_has_evicted_the_other_pods_of_the_node() -> None:
     def pod(name: str, node: str, app: str = "y", owner: str = "ReplicaSet") -> dict[str, Any]:
         return {
