@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,16 +154,12 @@ def _name(metadata: Mapping[str, Any]) -> str:
     return str(labels.get("app") or labels.get(TASK_LABEL) or metadata["name"])
 
 
-def begin(client: Client, submissions: Submissions, without: Collection[str] = ()) -> dict[str, str]:
-    """Starts what is missing of the work, and waits until all of it runs. `without`: kinds that do not run, and that
-    end where they do.
-    """
+def begin(client: Client, submissions: Submissions) -> dict[str, str]:
+    """Starts what is missing of the work, and waits until all of it runs."""
     _create(client, f"/apis/{KAI_QUEUE_API}/queues", queue())
-    for key, kind in KINDS.items():
+    for kind in KINDS.values():
         running = works(client)
-        if key in without:
-            _clear(client, kind, submissions)
-        elif kind.controlled:
+        if kind.controlled:
             for name, pool in kind.pods:
                 _create(client, DEPLOYMENTS, deployment(name, pool, kind.gpus))
         elif not {name for name, _ in kind.pods} <= set(running):
@@ -176,9 +172,8 @@ def begin(client: Client, submissions: Submissions, without: Collection[str] = (
             for name, pool in kind.pods:
                 plain = {"metadata": {"name": name}, "spec": pod_spec(pool, kind.gpus)}
                 _create(client, PODS, task(name, pool, kind) if kind.workflow else plain)
-    wanted = {name for name, kind in of_pods().items() if kind not in without}
     until(
-        lambda: set(works(client)) == wanted,
+        lambda: set(works(client)) == set(of_pods()),
         "the work does not run",
         state=lambda: (sorted(works(client)), submissions.said),
     )

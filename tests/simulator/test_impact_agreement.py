@@ -20,7 +20,7 @@ import yaml
 from physical_ai.repository import ROOT
 from simulator.kubernetes.client import Client
 from simulator.simulation import Simulation
-from tests.simulator.agreement_changes import BASE, CHANGES, Change
+from tests.simulator.agreement_changes import ALL_BACK, BASE, CHANGES, ORDERED, Change
 from tests.simulator.agreement_submissions import Submissions
 from tests.simulator.agreement_work import KINDS, begin, guard, observed, of_pods, settle, unguard, waits, works
 from tests.simulator.physai import physai
@@ -41,6 +41,8 @@ LEAST = 0.95
 """Share of the cells in which prediction and observation have to agree."""
 SECONDS = 60.0
 """Seconds for which a prediction may take to come true after `up` has ended."""
+STAYING: list[str] = []
+"""Settings of the changes that stay."""
 CELLS: list[Cell] = []
 """Cells of the changes that have been made so far, in this order."""
 
@@ -105,41 +107,57 @@ def make(simulation: Simulation, title: str, options: Sequence[str], refused: st
     return [Cell(title, kinds[work], work, *said[work], found[work]) for work in before if work in said]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.title)
+@pytest.mark.parametrize("change", ORDERED, ids=lambda each: each.title)
 def test_what_the_preview_says_happens_to_the_work(
     running: Simulation, submissions: Submissions, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The change, and the way back: each is predicted and made."""
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", GATE_SECONDS)
-    kept = KEPT / f"{change.title}.json" if os.environ.get(FOLDER) else None
-    if kept is not None and kept.exists():
-        CELLS.extend(Cell(*each) for each in json.loads(kept.read_text()))
+    if kept := kept_cells(change.title):
+        CELLS.extend(kept)
+        STAYING.extend(change.settings if change.stays else ())
         return
-    start = (*BASE, *change.before)
+    is_all_back = change.title == ALL_BACK
+    start = (*BASE, *(STAYING if change.stays or is_all_back else change.before))
     up(*start)
-    begin(cluster(running), submissions, change.without)
+    begin(cluster(running), submissions)
     if change.during:
         up(*start, *change.during)
         until(lambda: waits(cluster(running)), "no upgrade waits for work")
-        begin(cluster(running), submissions, change.without)
+        begin(cluster(running), submissions)
     if change.budget:
         guard(cluster(running), GUARDED)
-    cells = make(running, change.title, (*start, *change.settings), change.refused)
-    unguard(cluster(running), GUARDED)
-    if change.has_way_back:
+    try:
+        cells = make(running, change.title, BASE if is_all_back else (*start, *change.settings), change.refused)
+    finally:
+        unguard(cluster(running), GUARDED)
+    if change.stays:
+        STAYING.extend(change.settings)
+    elif change.has_way_back:
         cells += make(running, f"{change.title}, back", start)
     settle(cluster(running), submissions)
+    keep(change.title, cells)
+
+
+def keep(title: str, cells: Sequence[Cell]) -> None:
     CELLS.extend(cells)
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps([astuple(each) for each in cells]))
+    if os.environ.get(FOLDER):
+        KEPT.mkdir(parents=True, exist_ok=True)
+        (KEPT / f"{title}.json").write_text(json.dumps([astuple(each) for each in cells]))
     print(table(cells))
+
+
+def kept_cells(title: str) -> list[Cell]:
+    """Cells of a change that a run before this one has kept; none without such a run."""
+    file = KEPT / f"{title}.json"
+    return [Cell(*each) for each in json.loads(file.read_text())] if os.environ.get(FOLDER) and file.exists() else []
 
 
 def test_predictions_agree_with_what_happened() -> None:
     """The last one: needs the cells of all changes above."""
     rows = {each.change for each in CELLS}
-    wanted = {each.title for each in CHANGES} | {f"{each.title}, back" for each in CHANGES if each.has_way_back}
+    taken_back = [each for each in CHANGES if each.has_way_back and not each.stays]
+    wanted = {each.title for each in CHANGES} | {f"{each.title}, back" for each in taken_back}
     if os.environ.get(RECORD):
         write(FILE, CELLS)
     if rows != wanted:

@@ -202,7 +202,9 @@ SEEN = {(each.change, each.work): each for each in (read_cells()[0] if FILE.exis
 
 
 @pytest.mark.parametrize(
-    "change", [each for each in CHANGES if (each.title, "serve") in SEEN and not each.refused], ids=lambda each: each.title
+    "change",
+    [each for each in CHANGES if (each.title, "serve") in SEEN and not each.refused],
+    ids=lambda each: each.title,
 )
 def test_the_model_does_what_the_simulator_did(change: Any) -> None:
     before, after = (*BASE, *change.before), (*BASE, *change.before, *change.settings)
