@@ -51,7 +51,7 @@ def blocking(get: Get) -> list[str]:
 
 
 def named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Those of the PodDisruptionBudgets `budgets` that make AKS refuse upgrades, each as a text with its reason."""
+    """PodDisruptionBudgets among `budgets` that make AKS refuse upgrades, each as a text with its reason."""
     for each in budgets:
         if (why := never_lets_go(each)) is not None:
             yield f"{at(each, 'metadata.namespace')}/{at(each, 'metadata.name')} ({why})"
