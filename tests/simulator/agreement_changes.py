@@ -54,6 +54,7 @@ STAND_IN = sets(
 ALL_BACK = "all that stayed, back"
 """Title of the way back of the changes that stay."""
 NEWER = "gpuOperator.version=v26.7.2"
+NEWEST = sets(NEWER, "cluster.kubernetesVersion='1.37'")
 CHANGES = (
     Change(ALL_BACK, (), has_way_back=False),
     Change("labels of nodes", sets("pools.h100gpu.labels={team: vision}")),
@@ -72,7 +73,7 @@ CHANGES = (
     Change("zones", sets("pools.h100gpu.zones=['1']")),
     Change("no Spot", sets("pools.rtxprogpu.priority=Regular")),
     Change("both pools of a gang", sets("pools.h100gpu.osDisk.sizeGb=1024", "pools.rtxprogpu.priority=Regular")),
-    Change("a higher price for Spot", sets("pools.h100gpu.spot.maxPrice=5"), stays=True),
+    Change("a higher price for Spot", sets("pools.h100gpu.spot.maxPrice=5")),
     Change("no vGPU pool", sets("pools.rtxprogpu=null")),
     Change(
         "GRID driver, by force", sets("gridDriver.version=580.105.08"), before=sets("gridDriver.upgradePolicy=force")
@@ -99,21 +100,24 @@ CHANGES = (
         sets("access.principals=[{principalId: 00000000-0000-4000-8000-000000000001}]"),
         stays=True,
     ),
-    Change("the toolkit", sets("gpuOperator.toolkit.runtimeConfigSource=command"), stays=True),
     Change("no CDI", sets("gpuOperator.cdi=false"), stays=True),
     Change("isolation of the platform", sets("network.isolation.platform=deny"), stays=True),
     Change("a refusing admission", sets("admission.podSecurity=deny", "admission.gpuPods=deny"), stays=True),
     Change("a newer operator", sets(NEWER), has_way_back=False),
     Change(
         "a newer Kubernetes, and a budget",
-        sets(NEWER, "cluster.kubernetesVersion='1.37'"),
+        NEWEST,
         before=sets(NEWER),
         has_way_back=False,
         budget=True,
         refused="disruption",
     ),
+    Change("a newer Kubernetes", NEWEST, before=sets(NEWER), has_way_back=False),
     Change(
-        "a newer Kubernetes", sets(NEWER, "cluster.kubernetesVersion='1.37'"), before=sets(NEWER), has_way_back=False
+        "a toolkit that containerd refuses",
+        (*NEWEST, *sets("gpuOperator.toolkit.runtimeConfigSource=command")),
+        before=NEWEST,
+        has_way_back=False,
     ),
 )
 
