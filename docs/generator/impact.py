@@ -35,9 +35,9 @@ simulated minutes. `–` marks a Pod that did not run before the change. Changes
 until *all that stayed, back*.
 
 The gang is a workflow that is submitted to OSMO's service, whose task `lead` leads the group; the task `train` is a Pod
-as OSMO's agents make it. A change *while* a driver is installed begins when the operator waits for a task. A change *and
-a budget* finds a disruption budget that never lets the Pod of `serve` go. No row is an upgrade of KAI: a stack has one
-version of it, which changes with a release of this program.
+as OSMO's agents make it. A change *while* a driver is installed begins when the operator waits for a task. A change
+*and a budget* finds a disruption budget that never lets the Pod of `serve` go. No row is an upgrade of KAI: a stack has
+one version of it, which changes with a release of this program.
 
 The file is written by `PHYSAI_RECORD_AGREEMENT=1` with all of `tests/simulator/test_impact_agreement.py`.
 """

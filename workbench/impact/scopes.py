@@ -68,6 +68,7 @@ _POOLS: Mapping[Scope, Callable[[Change, PoolFacts], bool]] = {
     "pool": lambda change, pool: pool.name == pool_name(change),
     "cluster": lambda _, __: True,
     "nvidia": lambda _, pool: _is_nvidias(pool),
+    "nvidia-nodes": lambda _, pool: _is_nvidias(pool),
     "mig": lambda _, pool: _is_nvidias(pool) and MIG_CONFIG_LABEL in pool.labels,
     "driver": lambda change, pool: pool.driver == "operator" and selects(change, pool),
     "selected": lambda change, pool: pool.gpus > 0 and selects(change, pool),

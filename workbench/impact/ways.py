@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from physical_ai.catalog.load import read_rows, row
 from physical_ai.catalog.row import Row, Text
+from physical_ai.kubernetes.objects import at
 from physical_ai.kubernetes.objects import name as name_of
 from workbench.impact.changes import Change, only_touches, touches
 
@@ -19,6 +21,7 @@ Scope = Literal[
     "pool",
     "cluster",
     "nvidia",
+    "nvidia-nodes",
     "mig",
     "driver",
     "selected",
@@ -47,6 +50,7 @@ class Way(Row):
     touches: tuple[Text, ...] = ()
     only: tuple[Text, ...] = ()
     name: tuple[Text, ...] = ()
+    env: str = ""
     fewer: bool = False
     scope: Scope
     fate: FateName
@@ -77,6 +81,7 @@ class Way(Row):
             and (not self.name or object_name(change) in self.name)
             and (not self.touches or touches(change, self.touches))
             and (not self.only or only_touches(change, self.only))
+            and (not self.env or _has_variable(change, self.env))
             and (not self.fewer or removed_nodes(change, nodes) > 0)
         )
 
@@ -106,6 +111,12 @@ def object_name(change: Change) -> str:
     """
     inputs = change.old or change.new
     return str(name_of(inputs) or inputs.get("agentPoolName") or inputs.get("name") or change.name)
+
+
+def _has_variable(change: Change, wanted: str) -> bool:
+    """True if the toolkit of a GPU Operator's release has the variable `wanted`, NAME= and the begin of its value."""
+    listed: list[Mapping[str, Any]] = at(change.new, "values.toolkit.env") or []
+    return any(f"{each.get('name')}={each.get('value')}".startswith(wanted) for each in listed)
 
 
 def removed_nodes(change: Change, nodes: int | None = None) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from tests.unit.impact.test_judging import BARE, NOW, POOLS, SERVICE, Planned, pool, training
 from workbench.impact import Budgets, Effect, Fate, Work, judge
@@ -80,3 +82,19 @@ def test_aks_stops_at_the_node_that_it_cannot_drain() -> None:
     }
     assert found["behind"].reasons[-1] == STOPS
     assert STOPS not in found["beside"].reasons
+
+
+@pytest.mark.parametrize(("sources", "fate"), [("command,file", Fate.RESTARTED), ("file", Fate.UNTOUCHED)])
+def test_a_toolkit_whose_drop_in_containerd_refuses_may_cost_a_node_with_all_its_pods(sources: str, fate: Fate) -> None:
+    variable = {"name": "RUNTIME_CONFIG_SOURCE", "value": sources}
+    names = {"name": "gpu-operator"}
+    change = Planned(
+        "Release",
+        "update",
+        ("values.toolkit.env[0].value",),
+        names,
+        {**names, "values": {"toolkit": {"env": [variable]}}},
+    )
+    beside = replace(SERVICE, gpus=0)
+    (found,) = judge([change], [beside], POOLS, NOW).effects
+    assert (found.fate, found.sure) == (fate, fate is Fate.UNTOUCHED)
