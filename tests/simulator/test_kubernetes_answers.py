@@ -90,7 +90,7 @@ def test_the_stand_in_answers_as_recorded(
         assert DIALOGUES[name](place) == expected(name)
 
 
-@pytest.mark.deep
+@pytest.mark.deep  # in `make test`: the stand-in against the same recording, above
 @pytest.mark.parametrize("name", list(DIALOGUES))
 def test_the_plugin_answers_as_recorded(name: str, api_server: ApiServer, users_tools: Path, tmp_path: Path) -> None:
     plugin = installed(os.environ)
