@@ -37,7 +37,8 @@ no reason for another node stay until *all that stayed, back*.
 The gang is a workflow that is submitted to OSMO's service, whose task `lead` leads the group; the task `train` is a Pod
 as OSMO's agents make it. A change *while* a driver is installed begins when the operator waits for a task. A change
 *and a budget* finds a disruption budget that never lets the Pod of `serve` go. No row is an upgrade of KAI: a stack has
-one version of it, which changes with a release of this program.
+one version of it, which changes with a release of this program. None is an upgrade of Kubernetes with such a budget
+either: the preview fails, as AKS would.
 
 The file is written by `PHYSAI_RECORD_AGREEMENT=1` with all of `tests/simulator/test_impact_agreement.py`.
 """

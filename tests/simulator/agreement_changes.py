@@ -104,14 +104,6 @@ CHANGES = (
     Change("isolation of the platform", sets("network.isolation.platform=deny"), stays=True),
     Change("a refusing admission", sets("admission.podSecurity=deny", "admission.gpuPods=deny"), stays=True),
     Change("a newer operator", sets(NEWER), has_way_back=False),
-    Change(
-        "a newer Kubernetes, and a budget",
-        NEWEST,
-        before=sets(NEWER),
-        has_way_back=False,
-        budget=True,
-        refused="disruption",
-    ),
     Change("a newer Kubernetes", NEWEST, before=sets(NEWER), has_way_back=False),
     Change(
         "a toolkit that containerd refuses",
