@@ -15,7 +15,7 @@ import pulumi
 import pytest
 from filelock import FileLock
 
-from simulator import engine, processes, program
+from simulator import engine_errors, processes, program
 from simulator.azure import Cloud
 from simulator.control_plane import ControlPlane
 from simulator.errors import ControlPlaneFailed
@@ -168,7 +168,7 @@ def test_an_up_that_is_terminated_leaves_no_orphan(home: Home) -> None:
 
 def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     def losing(times: int) -> Callable[[], None]:
-        left = [pulumi.RunError(f"{engine.LOST}, shutting down (Socket closed)")] * times
+        left = [pulumi.RunError(f"{engine_errors.LOST}, shutting down (Socket closed)")] * times
 
         def run() -> None:
             if left:
