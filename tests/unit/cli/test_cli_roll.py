@@ -9,7 +9,7 @@ import pytest
 from tests.simulator.physai import physai
 from tests.support.rolled_pool import POOL, STACK, OneWorld, Place, loaded, pool
 from workbench.cli.commands import roll as command
-from workbench.cli.rolls import SIMULATED_PAUSE, Run
+from workbench.cli.rolls import Run
 
 ROLL = ("roll", STACK, POOL)
 
@@ -30,8 +30,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
 
     monkeypatch.setenv("PHYSAI_HOME", str(tmp_path))
     monkeypatch.setattr(command, "_world", world)
-    monkeypatch.setattr("workbench.cli.rolls.time.sleep", lambda _: None)
-    monkeypatch.setattr(Run, "pause", property(lambda _: made.operator() or SIMULATED_PAUSE))
+    monkeypatch.setattr(Run, "pause", property(lambda _: made.operator() or 0.0))
     return made
 
 
