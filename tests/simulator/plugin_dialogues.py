@@ -245,12 +245,21 @@ def quota(scene: Scene, gpus: str) -> dict[str, Any]:
     return scene.object("v1", "ResourceQuota", spec={"hard": {"requests.nvidia.com/gpu": gpus}})
 
 
+def counted(scene: Scene, obj: Mapping[str, Any]) -> bool:
+    """Returns true once the status of a quota has its limits: a write of the controller between a read and a write of
+    the plugin is a conflict.
+    """
+    live = scene.client.get(scene.client.path("v1", "ResourceQuota", scene.namespace, obj["metadata"]["name"]))
+    return live.get("status", {}).get("hard") == live["spec"]["hard"]
+
+
 def edited_with_kubectl(scene: Scene) -> list[Seen]:
     """A hand edit of an object that no run has updated yet, and one after its correction."""
     thing, wanted = scene.resource("core/v1:ResourceQuota"), quota(scene, "8")
     found = [thing.up(wanted)]
     for gpus in ("77", "78"):
         scene.edit(wanted, {"spec": {"hard": {"requests.nvidia.com/gpu": gpus}}}, "kubectl-patch")
+        until(lambda: counted(scene, wanted), "no controller has counted against the edited quota")
         found += [thing.refresh(), thing.preview(wanted), thing.up(wanted), thing.preview(wanted)]
     return found
 
