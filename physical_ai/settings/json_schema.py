@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -82,9 +83,15 @@ def modeline(file: FilePath) -> str:
     return f"# yaml-language-server: $schema={'../' * (len(file.parts) - 1)}{schema.as_posix()}\n"
 
 
+@cache
+def _models() -> Mapping[str, Any]:
+    """Pydantic's schema of the whole tree, which takes half a second and is the same for a layer and for a stack."""
+    return Settings.model_json_schema(by_alias=True)
+
+
 def _settings() -> tuple[dict[str, Any], dict[str, Any]]:
     """Schemas of the top-level settings, and the definitions they refer to."""
-    whole = Settings.model_json_schema(by_alias=True)
+    whole = _models()
     properties = {key: _softened(value) for key, value in whole["properties"].items() if key not in FROM_STACK_NAME}
     definitions = {name: _softened(value) for name, value in whole["$defs"].items()}
     known = [*vm_sizes(), *servers()]
