@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def pools(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.deep  # in `make test`: the committed stacks, in test_declared_resources.py
 @quick
 @given(pools(), st.booleans())
 def test_no_rule_is_broken_and_pools_carry_what_was_requested(made: dict[str, Any], preview: bool) -> None:

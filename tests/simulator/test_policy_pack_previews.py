@@ -10,6 +10,7 @@ from tests.simulator.physai import physai
 pytestmark = pytest.mark.usefixtures("home")
 
 
+@pytest.mark.deep  # in `make test`: its answers to an engine, in test_policy_pack.py
 def test_a_preview_that_breaks_a_rule_is_refused_and_leaves_nothing(home: Home) -> None:
     unprotected = ("prod-westus2", "--policies", "--set", "protect=false", "--json")
     said = physai("preview", *unprotected, expect=3).json["policies"]

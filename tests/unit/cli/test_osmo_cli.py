@@ -10,6 +10,7 @@ import yaml
 
 from physical_ai.repository import ROOT
 from tests.support.paths import SAMPLES
+from tests.support.stacks import sweep
 from tests.unit.osmo.test_osmo_lint import EXAMPLES
 from workbench.cli.main import run
 from workbench.osmo.lint import RULES
@@ -19,10 +20,10 @@ BAD = str(EXAMPLES / "gpu-capabilities" / "fail.yaml")
 GOOD = str(EXAMPLES / "gpu-capabilities" / "pass.yaml")
 
 
-def test_the_samples_are_right_for_every_stack(capsys: pytest.CaptureFixture[str]) -> None:
-    for stack in ("dev-westus2", "staging-westus2", "prod-westus2", "seed-westus2"):
-        assert run(["lint", str(SAMPLES), "--stack", stack]) == 0
-        assert f"6 files checked against {stack}: 0 errors, 0 warnings" in capsys.readouterr().err
+@pytest.mark.parametrize("stack", sweep(["dev-westus2", "staging-westus2", "prod-westus2", "seed-westus2"]))
+def test_the_samples_are_right_for_every_stack(stack: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", str(SAMPLES), "--stack", stack]) == 0
+    assert f"6 files checked against {stack}: 0 errors, 0 warnings" in capsys.readouterr().err
 
 
 def test_the_samples_are_still_right_with_what_they_offer_to_set() -> None:

@@ -90,6 +90,7 @@ def physai(project: TeamProject, *arguments: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.deep  # in `make test`: lists and faults of own parts, below
 def test_an_own_part_is_declared_beside_the_platforms_parts(project: TeamProject) -> None:
     project.write("stacks/layers/base.yaml", "parts: {siteNotes: {text: hello}}\n")
     program = """
