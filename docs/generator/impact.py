@@ -32,7 +32,8 @@ made in the simulator, and what became of each Pod is compared: `restarted → e
 and ended. `may` marks a prediction that depends on something that the preview does not show; such a Pod may also run
 on. A Pod that is said to wait or to be cut off has to run on. What is predicted for certain has to stay true for four
 simulated minutes. `–` marks a Pod that did not run before the change, or in the run that made the row. Changes that are
-no reason for another node stay until *all that stayed, back*.
+no reason for another node stay until *all that stayed, back*. *another node image*, *both pools of a gang* and *fewer
+of fixed nodes* are older: they were made without the gang, and without those four minutes.
 
 The gang is a workflow that is submitted to OSMO's service, whose task `lead` leads the group; the task `train` is a Pod
 as OSMO's agents make it. A change *while* a driver is installed begins when the operator waits for a task. A change
